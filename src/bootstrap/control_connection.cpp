@@ -5,8 +5,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "bootstrap/parts.hpp"
@@ -20,13 +22,16 @@ namespace {
 constexpr int64_t kFarewellMs = 1000;
 // Pages for who looks from outside are left out beyond this.
 constexpr size_t kMostUnsent = 4 << 20;
+// For the service to have a rank back. Its monitor waits so long.
+constexpr int64_t kReturnMs = 3000;
 // Ranks of a round of regrouping.
 constexpr size_t kMostRegrouping = 1 << 20;
 
 class ControlConnection final : public Control {
  public:
-  ControlConnection(Fd socket, Fd epoll, Session session, const Keeper& keeper)
-      : socket_(std::move(socket)),
+  ControlConnection(Fd socket, Fd epoll, Session session, const Keeper& keeper,
+                    const WayBack& back)
+      : back_(back), socket_(std::move(socket)),
         epoll_(std::move(epoll)),
         session_(std::move(session)),
         keeper_(keeper) {}
@@ -50,8 +55,11 @@ class ControlConnection final : public Control {
   void say_farewell();
   void understand(std::vector<ControlNews>& news);
   bool take_regroup_parts(std::span<const std::byte> body, std::vector<ControlNews>& news);
+  bool come_back();
+  static bool prove(Session& session, const Fd& socket);
   void broken(int error, std::vector<ControlNews>& news);
 
+  WayBack back_;
   std::mutex mutex_;  // guards everything below but epoll_ and keeper_
   Fd socket_;
   // Watches the socket: one that is closed would be readable for ever, this is so only once.
@@ -63,6 +71,11 @@ class ControlConnection final : public Control {
   bool waits_for_room_ = false;
   bool may_end_ = false;  // the service's process, without that being news
   Parts regroup_parts_;   // of the round whose outcome is coming
+  // What is to be said again after a return, and what this rank has been told.
+  Status failure_;
+  std::optional<std::vector<std::byte>> regroups_;  // its part of the round under way
+  bool withdraws_ = false;
+  Return heard_{};
 };
 
 std::vector<ControlNews> ControlConnection::read() {
@@ -91,10 +104,15 @@ void ControlConnection::understand(std::vector<ControlNews>& news) {
     int32_t rank = -1;
     if (frame.kind == FrameKind::kGoodbye) {
       may_end_ = true;
+    } else if (frame.kind == FrameKind::kServiceLost && take(frame.body, rank)) {  // the error
+      back_.by_relay = false;
+      return broken(rank, news);
     } else if (frame.kind == FrameKind::kFailed && take(frame.body, rank)) {
+      ++heard_.failures;
       news.push_back({ControlNews::Kind::kFailed, rank, 0, failure_in(frame.body), {}});
     } else if (frame.kind == FrameKind::kLeft) {
       while (take(frame.body, rank)) {
+        ++heard_.left;
         news.push_back({.kind = ControlNews::Kind::kLeft, .rank = rank});
       }
     } else if (frame.kind == FrameKind::kTold && take(frame.body, rank)) {
@@ -108,6 +126,8 @@ void ControlConnection::understand(std::vector<ControlNews>& news) {
     } else if (frame.kind == FrameKind::kWithdrawn && take(frame.body, rank)) {
       int32_t count = 0;
       if (!take(frame.body, count)) continue;
+      regroups_.reset();
+      withdraws_ = false;
       news.push_back({.kind = ControlNews::Kind::kWithdrawn, .rank = rank, .count = count});
     }
   }
@@ -125,13 +145,16 @@ bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
     news.push_back({ControlNews::Kind::kPart, rank, 0, {}, {rest.begin(), rest.end()}});
   }
   news.push_back({.kind = ControlNews::Kind::kRegrouped, .rank = -1});
+  ++heard_.rounds;
+  regroups_.reset();
+  withdraws_ = false;
   return true;
 }
 
 void ControlConnection::broken(int error, std::vector<ControlNews>& news) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   socket_.reset();
-  if (left_ || may_end_) return;
+  if (left_ || may_end_ || come_back()) return;
   const std::string text = keeper_name() + connection_broke(error);
   news.push_back({ControlNews::Kind::kFailed, keeper_.rank, 0, {Code::kPeerFailed, text}, {}});
 }
@@ -143,6 +166,48 @@ std::string ControlConnection::keeper_name() const {
   }
   return fmt::format("the process that keeps the ranks in touch (pid {} on host {})", keeper_.pid,
                      host);
+}
+
+// Whether the service has this rank back, whose relay has ended. What it missed comes as news.
+bool ControlConnection::come_back() {
+  if (!back_.by_relay || !keeper_.returns.known()) return false;
+  Fd socket;
+  Session session(Session::Side::kMember, back_.id.name, back_.id.secret);
+  if (connect_tcp(keeper_.returns, now_ms() + kReturnMs, socket) != 0) return false;
+  if (!prove(session, socket)) return false;
+  epoll_event event{.events = EPOLLIN, .data = {}};
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) return false;
+  socket_ = std::move(socket);
+  session_ = std::move(session);
+  waits_for_room_ = false;
+  regroup_parts_.clear();
+  heard_.rank = back_.rank;
+  session_.put(FrameKind::kReturn, {bytes_of(heard_)});
+  if (failed_) session_.put(FrameKind::kFail, {failure_bytes(failure_)});
+  if (regroups_.has_value()) session_.put(FrameKind::kRegroup, {*regroups_});
+  if (withdraws_) session_.put(FrameKind::kWithdraw, {});
+  flush();
+  return true;
+}
+
+bool ControlConnection::prove(Session& session, const Fd& socket) {
+  const int64_t deadline_ms = now_ms() + kReturnMs;
+  Frame frame{};
+  while (!session.established()) {
+    std::vector<std::byte>& out = session.out();
+    if (send(socket.get(), out.data(), out.size(), MSG_NOSIGNAL) !=
+        static_cast<ssize_t>(out.size())) {
+      return false;
+    }
+    out.clear();
+    if (!wait_for(socket.get(), POLLIN, deadline_ms)) return false;
+    std::byte buffer[1 << 10];
+    const ssize_t got = recv(socket.get(), buffer, std::min(sizeof buffer, session.wants()), 0);
+    if (got <= 0) return false;
+    session.append({buffer, static_cast<size_t>(got)});
+    if (session.next(frame) == Session::Got::kRefused) return false;
+  }
+  return true;
 }
 
 // Bytes that the system does not take at once are sent by the next call; fd() becomes readable when
@@ -184,6 +249,7 @@ Status ControlConnection::regroup(std::span<const std::byte> part) {
     return {Code::kPeerFailed,
             keeper_name() + " kept the ranks in touch, and its line to this rank is broken"};
   }
+  regroups_.emplace(part.begin(), part.end());
   session_.put(FrameKind::kRegroup, {part});
   flush();
   return {};
@@ -192,6 +258,7 @@ Status ControlConnection::regroup(std::span<const std::byte> part) {
 void ControlConnection::withdraw() {
   const std::lock_guard lock(mutex_);
   if (left_) return;
+  withdraws_ = regroups_.has_value();
   session_.put(FrameKind::kWithdraw, {});
   flush();
 }
@@ -205,6 +272,7 @@ void ControlConnection::fail(const Status& cause) {
   const std::lock_guard lock(mutex_);
   if (failed_ || left_) return;
   failed_ = true;
+  failure_ = cause;
   session_.put(FrameKind::kFail, {failure_bytes(cause)});
   flush();
 }
@@ -217,15 +285,15 @@ void ControlConnection::leave() {
   flush();
 }
 
-// The service hangs up once it has told the others. In its own process that must come before the
-// process may end.
+// The service hangs up once it has told the others, a relay once they have left, too. In the process
+// of either that must come before the process may end.
 ControlConnection::~ControlConnection() {
   try_to([this] { say_farewell(); });
 }
 
 void ControlConnection::say_farewell() {
   leave();
-  if (keeper_.pid != getpid() || !socket_.open()) return;
+  if (!socket_.open()) return;
   const auto identity = peer_identity(socket_.get());
   if (!identity.ok() || identity->pid != getpid()) return;
   const int64_t deadline_ms = now_ms() + kFarewellMs;
@@ -235,14 +303,15 @@ void ControlConnection::say_farewell() {
 }  // namespace
 
 Result<std::unique_ptr<Control>> make_control_connection(Fd socket, Session session,
-                                                         const Keeper& keeper) {
+                                                         const Keeper& keeper,
+                                                         const WayBack& back) {
   Fd epoll(epoll_create1(EPOLL_CLOEXEC));
   epoll_event event{.events = EPOLLIN, .data = {}};
   if (!epoll.open() || epoll_ctl(epoll.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) {
     return Status::system(errno, "watching the line to the other ranks: epoll");
   }
   return std::unique_ptr<Control>(std::make_unique<ControlConnection>(
-      std::move(socket), std::move(epoll), std::move(session), keeper));
+      std::move(socket), std::move(epoll), std::move(session), keeper, back));
 }
 
 }  // namespace tutti::bootstrap

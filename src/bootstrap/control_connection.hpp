@@ -6,14 +6,22 @@
 #include <memory>
 
 #include "bootstrap/session.hpp"
+#include "bootstrap/unique_id.hpp"
 #include "core/exchange.hpp"
 #include "core/fd.hpp"
 
 namespace tutti::bootstrap {
 
+// A way to the service for a rank whose connection leads to a relay, which may end.
+struct WayBack {
+  UniqueId id;
+  int rank;
+  bool by_relay;  // else there is no other way
+};
+
 // The line over a connection on which the service has said kStayed, and nothing was read after
 // that.
 Result<std::unique_ptr<Control>> make_control_connection(Fd socket, Session session,
-                                                         const Keeper& keeper);
+                                                         const Keeper& keeper, const WayBack& back);
 
 }  // namespace tutti::bootstrap

@@ -35,13 +35,17 @@ class Alone final : public Exchange {
 constexpr int kOtherUser = -1;  // no error number of the system's
 
 // A connection to a service of this host and user.
-int connect_here(const UniqueId& id, Fd& socket) {
-  const int error = connect_abstract(socket_name(id.name), SocketType::kStream, socket);
+int connect_here(const std::string& name, Fd& socket) {
+  const int error = connect_abstract(name, SocketType::kStream, socket);
   if (error != 0) return error;
   const auto identity = peer_identity(socket.get());
   if (identity.ok() && identity->uid == geteuid()) return 0;
   socket.reset();
   return kOtherUser;
+}
+
+int connect_here(const UniqueId& id, Fd& socket) {
+  return connect_here(socket_name(id.name), socket);
 }
 
 Status other_user(const UniqueId& id) {
@@ -64,20 +68,65 @@ int connect_once(const UniqueId& id, Fd& socket) {
   return connect_tcp(id.address, now_ms() + kConnectMs, socket);
 }
 
-// Retries while nobody listens, ever more seldom.
-Result<Fd> connect_service(const UniqueId& id, int64_t deadline_ms, Via via) {
-  const int64_t start = now_ms();
+struct Connection {
   Fd socket;
+  bool by_relay = false;
+};
+
+// Where the service is on another host: the way there by the relay of this one. The first rank that
+// finds none takes its place, and starts it once the service answers.
+class WayByRelay {
+ public:
+  // One attempt; 0 or the system's error number.
+  int connect(const UniqueId& id, Via via, int64_t until_ms, Connection& made);
+
+ private:
+  Fd place_;  // bound, and not listened at: this rank is to start the relay
+  bool barred_ = false;
+};
+
+int WayByRelay::connect(const UniqueId& id, Via via, int64_t until_ms, Connection& made) {
+  if (!place_.open() && !barred_) {
+    const int error = connect_here(relay_name(id.name), made.socket);
+    made.by_relay = error == 0;
+    if (error == 0 || error == EAGAIN || error == EINTR) return error;
+    barred_ = error != ECONNREFUSED;
+    if (!barred_) {
+      const int taken = bind_abstract(relay_name(id.name), SocketType::kStream, place_);
+      if (taken == EADDRINUSE) return error;  // another rank is about to start it
+      barred_ = taken != 0;
+    }
+  }
+  const int error = connect_tcp(id.address, until_ms, made.socket);
+  if (error != 0 || barred_) return error;
+  // A service listens on its own host first: one that has come there needs no relay.
+  if (Fd here; via != Via::kRelay && connect_here(id, here) == 0) {
+    made.socket = std::move(here);
+    return 0;
+  }
+  barred_ = !start_relay(id, std::move(place_), std::move(made.socket)).ok();
+  return connect(id, via, until_ms, made);
+}
+
+// Retries while nobody listens, ever more seldom.
+Result<Connection> connect_service(const UniqueId& id, int64_t deadline_ms, Via via) {
+  const int64_t start = now_ms();
+  Connection made;
+  WayByRelay relay;
   for (int64_t pause_ms = 1;; pause_ms = std::min<int64_t>(2 * pause_ms, 50)) {
-    int error = via == Via::kAny ? connect_here(id, socket) : ECONNREFUSED;
-    if (error == 0) return socket;
+    const bool elsewhere = via == Via::kNetwork || via == Via::kRelay;
+    int error = elsewhere ? ECONNREFUSED : connect_here(id, made.socket);
+    if (error == 0) return Connection(std::move(made));
     const bool later = error == ECONNREFUSED || error == EAGAIN || error == EINTR;
     if (!later && !(id.address.known() && (error == kOtherUser || refuses_unix_sockets(error)))) {
       return error == kOtherUser ? other_user(id) : no_meeting_here("connecting", id, error);
     }
     if (id.address.known()) {
-      error = connect_tcp(id.address, std::min(deadline_ms, now_ms() + kConnectMs), socket);
-      if (error == 0) return socket;
+      const int64_t until_ms = std::min(deadline_ms, now_ms() + kConnectMs);
+      const bool direct = (via != Via::kAny && via != Via::kRelay) || error != ECONNREFUSED;
+      error = direct ? connect_tcp(id.address, until_ms, made.socket)
+                     : relay.connect(id, via, until_ms, made);
+      if (error == 0) return Connection(std::move(made));
     }
     const int64_t now = now_ms();
     if (now >= deadline_ms || must_end_wait()) {
@@ -101,18 +150,20 @@ Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
                                        int64_t deadline_ms, Via via) {
   int unproved = 0;
   for (;;) {
-    auto socket = bootstrap::connect_service(id, deadline_ms, via);
-    if (!socket.ok()) {
-      if (bootstrap::lacks_descriptors()) stay_away(id, joiner, socket.status(), deadline_ms);
-      return socket.status();
+    auto connection = bootstrap::connect_service(id, deadline_ms, via);
+    if (!connection.ok()) {
+      if (bootstrap::lacks_descriptors()) stay_away(id, joiner, connection.status(), deadline_ms);
+      return connection.status();
     }
-    const bool by_network = remote_address(socket->get()).known();
-    auto member = std::make_unique<bootstrap::Member>(id, *std::move(socket), joiner, deadline_ms);
+    Fd socket = std::move(connection->socket);
+    const bool by_network = connection->by_relay || remote_address(socket.get()).known();
+    auto member = std::make_unique<bootstrap::Member>(id, std::move(socket), joiner, deadline_ms,
+                                                      connection->by_relay);
     const Status arrived = member->arrive();
     if (arrived.ok()) return std::unique_ptr<Exchange>(std::move(member));
     // A derived id may come again: one program after another under one launcher. Ranks of the
     // program before that are slow to leave keep its service up for a moment. Over TCP a service
-    // may have had to make room, or another one may still listen.
+    // may have had to make room, or another one may still listen; a relay may just have ended.
     const bool earlier_life = arrived.code() == Code::kInvalidUsage && id.maker_pid == 0;
     // A network may corrupt the bytes of a proof, so the rank tries again.
     const bool changed = member->unproved() && by_network && ++unproved < bootstrap::kProofs;
@@ -133,8 +184,8 @@ void stay_away(const UniqueId& id, const Joiner& joiner, const Status& why, int6
   Fd socket;
   if (id.maker_pid != 0) {
     (void)bootstrap::connect_once(id, socket);
-  } else if (auto connected = bootstrap::connect_service(id, until_ms, Via::kAny); connected.ok()) {
-    socket = *std::move(connected);
+  } else if (auto made = bootstrap::connect_service(id, until_ms, Via::kService); made.ok()) {
+    socket = std::move(made->socket);
   }
   if (!socket.open()) return;
   bootstrap::Member(id, std::move(socket), joiner, until_ms).stay_away(why);

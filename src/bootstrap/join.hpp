@@ -11,8 +11,15 @@
 
 namespace tutti {
 
-// How to get to the service. A rank of its host and user takes the abstract socket, any other TCP.
-enum class Via : uint8_t { kAny, kNetwork };
+// How to get to the service. A rank of its host and user takes the abstract socket, any other the
+// relay of its own host (bootstrap/relay.hpp), or TCP where that cannot be.
+enum class Via : uint8_t {
+  kAny,
+  kService,  // without a relay
+  // As if the service were on another host:
+  kRelay,
+  kNetwork,  // over TCP, without a relay
+};
 
 // A process as it introduces itself at a meeting. The last `newcomers` ranks of a communicator that
 // grows are new to it. A newcomer knows only its number among these; the meeting tells it rank and

@@ -17,83 +17,103 @@ std::string name_of(const Hello& hello) {
   return fmt::format("{} {}", is_newcomer(hello) ? "newcomer" : "rank", hello.rank);
 }
 
-std::string with_process(const std::string& name, const Client& client) {
-  return fmt::format("{} (pid {} on host {})", name, client.pid, client.host);
+std::string with_process(const std::string& name, int pid, const std::string& host) {
+  return fmt::format("{} (pid {} on host {})", name, pid, host);
+}
+
+std::string with_process(const Hello& hello) {
+  return with_process(name_of(hello), hello.pid, text_of(hello.host));
 }
 
 }  // namespace
 
 // Decides whether the client belongs here at all.
-void Meeting::greet(Client& client, const Frame& frame) {
-  Hello hello{};
+void Meeting::greet(Link& link, const Frame& frame) {
   std::span<const std::byte> body = frame.body;
+  if (refuse_other_user(link)) return;
+  if (frame.kind == FrameKind::kRelay) {
+    RelayHello hello{};
+    if (body.size() != sizeof hello || !take(body, hello)) return Hub::lost(link, 0);
+    link.relays = true;
+    link.pid = hello.pid;
+    link.stranger = false;
+    link.give_up_ms = kNever;
+    return;
+  }
+  if (frame.kind == FrameKind::kReturn) return take_back(link, body);
+  Hello hello{};
   const bool releases = frame.kind == FrameKind::kRelease;
   const bool says_hello =
       frame.kind == FrameKind::kHello && body.size() == sizeof hello && take(body, hello);
-  if (!releases && !says_hello) return lost(client, 0);
-  client.pid = client.origin.pid > 0 ? client.origin.pid : hello.pid;
-  client.host = text_of(hello.host);
-  if (!client.origin.welcome) {
-    refused_.count("being of another user", client.origin.from);
-    return refuse(client, Code::kSystem,
-                  fmt::format("the service for the id runs as user {}: only that user may join it",
-                              geteuid()));
-  }
-  if (releases) return release(client);
+  if (!releases && !says_hello) return Hub::lost(link, 0);
+  if (link.origin.pid > 0) hello.pid = link.origin.pid;
+  if (releases) return release(link);
+  greet(link, 0, hello);
+}
+
+void Meeting::greet(Link& link, uint32_t number, const Hello& hello) {
   if (phase_ == Phase::kFailed) {
     ++arrived_;
-    return refuse(client, failure_code_, failure_);
+    return refuse(link, number, failure_code_, failure_);
   }
   if (phase_ != Phase::kArriving) {
-    return refuse(client, Code::kInvalidUsage,
+    return refuse(link, number, Code::kInvalidUsage,
                   fmt::format("{} comes after all {} ranks have met: an id is good for one "
                               "communicator, once per rank",
-                              with_process(name_of(hello), client), ranks_));
+                              with_process(hello), ranks_));
   }
-  admit(client, hello);
+  admit(link, number, hello);
 }
 
 // Nobody is to meet here, unless all have met.
-void Meeting::release(Client& client) {
-  client.session.put(FrameKind::kGoodbye, {});
-  client.ending = true;
-  client.give_up_ms = now_ms() + kHandshakeMs;
+void Meeting::release(Link& link) {
+  link.session.put(FrameKind::kGoodbye, {});
+  link.ending = true;
+  link.give_up_ms = now() + kHandshakeMs;
   if (phase_ != Phase::kArriving) return;
   fail(Code::kAborted,
        fmt::format("the id ({}) was given back before all ranks had met", id_.describe()));
-  linger_ms_ = now_ms();
+  linger_ms_ = now();
 }
 
 // Decides whether the ranks so far make sense together.
-void Meeting::admit(Client& client, const Hello& hello) {
+void Meeting::admit(Link& link, uint32_t number, const Hello& hello) {
   if (arrived_++ == 0) {
     deadline_ms_ = kNever;
     newcomers_ = hello.newcomers;
     first_ = name_of(hello);
-    first_arrival_ms_ = now_ms();
+    first_arrival_ms_ = now();
   }
   const std::string wrong = objection(hello);
   if (wrong.empty() && ranks_ == 0 && !is_newcomer(hello)) learn_ranks(hello);
   const int before = is_newcomer(hello) && ranks_ > 0 ? ranks_ - newcomers_ : 0;
-  const Client* twin = wrong.empty() ? member(before + hello.rank) : nullptr;
-  client.rank = wrong.empty() ? before + hello.rank : 0;  // a member as far as being told goes
-  client.newcomer = is_newcomer(hello);
-  client.give_up_ms = kNever;
-  client.session.put(FrameKind::kAdmitted, {});
-  if (hello.timeout_ms >= 0) deadline_ms_ = std::min(deadline_ms_, now_ms() + hello.timeout_ms);
+  const int rank = wrong.empty() ? before + hello.rank : 0;
+  const Attendee* twin = wrong.empty() ? member(rank) : nullptr;
+  Attendee& attendee = attendees_.emplace_back(
+      Attendee{.link = &link,
+               .number = number,
+               .rank = rank,
+               .newcomer = is_newcomer(hello),
+               .pid = hello.pid,
+               .host = text_of(hello.host)});
+  link.attendees[number] = &attendee;
+  link.stranger = false;
+  if (!link.relays) link.give_up_ms = kNever;
+  say(attendee, FrameKind::kAdmitted, {});
+  if (hello.timeout_ms >= 0) deadline_ms_ = std::min(deadline_ms_, now() + hello.timeout_ms);
   if (!wrong.empty()) {
-    return fail(Code::kInvalidArgument, with_process(name_of(hello), client) + " " + wrong);
+    return fail(Code::kInvalidArgument, with_process(hello) + " " + wrong);
   }
   if (twin != nullptr) {
     return fail(Code::kInvalidArgument,
                 fmt::format("{} arrived twice: pid {} on host {}, and pid {} on host {}",
-                            name_of(hello), twin->pid, twin->host, client.pid, client.host));
+                            name_of(hello), twin->pid, twin->host, attendee.pid, attendee.host));
   }
+  by_rank_[rank] = &attendee;
   if (ranks_ == 0 || arrived_ < ranks_) return;
   phase_ = Phase::kComplete;
-  for (Client& other : clients_) {
-    if (other.rank < 0) continue;
-    other.session.put(FrameKind::kWelcome, {bytes_of(Seat{other.rank, ranks_})});
+  for (Attendee& other : attendees_) {
+    say(other, FrameKind::kWelcome, {bytes_of(Seat{other.rank, ranks_})});
   }
 }
 
@@ -124,21 +144,24 @@ std::string Meeting::objection(const Hello& hello) const {
 void Meeting::learn_ranks(const Hello& hello) {
   ranks_ = hello.ranks;
   knows_ = name_of(hello);
-  for (Client& client : clients_) {
-    if (client.rank >= 0 && client.newcomer) client.rank += ranks_ - newcomers_;
+  by_rank_.clear();
+  for (Attendee& attendee : attendees_) {
+    if (attendee.newcomer) attendee.rank += ranks_ - newcomers_;
+    by_rank_[attendee.rank] = &attendee;
   }
 }
 
-std::string Meeting::who(const Client& client) const {
-  const bool numbered = ranks_ > 0 || !client.newcomer;
-  return with_process(fmt::format("{} {}", numbered ? "rank" : "newcomer", client.rank), client);
+std::string Meeting::who(const Attendee& attendee) const {
+  const bool numbered = ranks_ > 0 || !attendee.newcomer;
+  return with_process(fmt::format("{} {}", numbered ? "rank" : "newcomer", attendee.rank),
+                      attendee.pid, attendee.host);
 }
 
-Client* Meeting::member(int rank) {
-  for (Client& client : clients_) {
-    if (client.rank >= 0 && client.rank == rank && !client.gone) return &client;
-  }
-  return nullptr;
+Attendee* Meeting::member(int rank) {
+  const auto found = by_rank_.find(rank);
+  if (found == by_rank_.end() || found->second->gone) return nullptr;
+  const Link* const link = found->second->link;
+  return link != nullptr && link->gone ? nullptr : found->second;
 }
 
 }  // namespace tutti::bootstrap

@@ -2,8 +2,6 @@
 //
 // The members of a meeting after it, as long as they stay in touch.
 #include <algorithm>
-#include <cstring>
-#include <memory>
 #include <utility>
 
 #include "bootstrap/meeting_state.hpp"
@@ -12,143 +10,172 @@ namespace tutti::bootstrap {
 
 // ---- staying -----------------------------------------------------------------------------------
 
-void Meeting::stay(Client& client) {
-  client.staying = true;
+void Meeting::stay(Attendee& attendee) {
+  attendee.staying = true;
+  ++staying_;
   if (!leaver_.empty()) {
     return fail(Code::kPeerFailed, leaver_ + " left while the communicator was being made");
   }
-  int staying = 0;
-  Keeper keeper{-1, getpid(), host_field(host_name())};
-  for (const Client& other : clients_) {
-    if (other.rank < 0 || other.gone) continue;
-    staying += other.staying ? 1 : 0;
-    if (other.origin.own && (keeper.rank < 0 || other.rank < keeper.rank)) keeper.rank = other.rank;
+  if (staying_ < ranks_) return;
+  Keeper keeper{-1, getpid(), host_field(host_name()), returns_};
+  for (const Link& link : links_) {
+    if (!link.origin.own || link.gone) continue;
+    for (const auto& [number, own] : link.attendees) {
+      if (keeper.rank < 0 || own->rank < keeper.rank) keeper.rank = own->rank;
+    }
   }
-  if (staying < ranks_) return;
   phase_ = Phase::kTogether;
   deadline_ms_ = kNever;
-  for (Client& other : clients_) {
-    if (other.rank >= 0 && !other.gone) other.session.put(FrameKind::kStayed, {bytes_of(keeper)});
-  }
+  say_to_all(FrameKind::kStayed, bytes_of(keeper));
 }
 
-void Meeting::leave(Client& client) {
+void Meeting::leave(Attendee& attendee) {
   if (phase_ == Phase::kComplete) {
-    leaver_ = who(client);
-    client.gone = true;
-    const bool waiting = std::any_of(clients_.begin(), clients_.end(), [](auto& other) {
-      return other.gathered.has_value() || (other.staying && !other.gone);
-    });
-    if (waiting) finish_round();
+    leaver_ = who(attendee);
+    staying_ -= attendee.staying ? 1 : 0;
+    forget(attendee);
+    if (gathered_ > 0 || staying_ > 0) finish_round();
     return;
   }
-  if (phase_ != Phase::kTogether) return lost(client, 0);
-  left_.push_back(client.rank);
-  client.session.put(FrameKind::kGoodbye, {});
-  client.ending = true;
-  client.give_up_ms = now_ms() + kHandshakeMs;
+  if (phase_ != Phase::kTogether) return lost(attendee, 0);
+  left_.push_back(attendee.rank);
+  say(attendee, FrameKind::kGoodbye, {});
+  end(attendee, now() + kHandshakeMs);
   finish_regrouping();
   // Once the last rank of the service's own process has left, that process may end. The other
   // members are told, so that the end of their connections does not count as a failure.
-  const auto own = [](const Client& other) {
-    return other.origin.own && other.rank >= 0 && !other.ending && !other.gone;
+  const auto own = [](const Link& link) {
+    return link.origin.own && !link.stranger && !link.ending && !link.gone;
   };
-  if (!client.origin.own || std::any_of(clients_.begin(), clients_.end(), own)) return;
-  for (Client& other : clients_) {
-    if (other.rank >= 0 && !other.ending && !other.gone) {
-      other.session.put(FrameKind::kGoodbye, {});
-    }
+  if (attendee.link != nullptr && attendee.link->origin.own && std::ranges::none_of(links_, own)) {
+    say_to_all(FrameKind::kGoodbye, {});
   }
 }
 
-void Meeting::handle_together(Client& client, const Frame& frame) {
+void Meeting::handle_together(Attendee& attendee, const Frame& frame) {
   switch (frame.kind) {
-    case FrameKind::kFail: return pass_on_failure(client, frame.body);
-    case FrameKind::kTell: return pass_on(client, frame.body, kNotes);
-    case FrameKind::kSendPage: return pass_on(client, frame.body, kPages);
-    case FrameKind::kRegroup: return regroup(client, frame.body);
-    case FrameKind::kWithdraw: return withdraw(client);
-    default: return lost(client, 0);
+    case FrameKind::kFail: return pass_on_failure(attendee, frame.body);
+    case FrameKind::kTell: return pass_on(attendee, frame.body, kNotes);
+    case FrameKind::kSendPage: return pass_on(attendee, frame.body, kPages);
+    case FrameKind::kRegroup: return regroup(attendee, frame.body);
+    case FrameKind::kWithdraw: return withdraw(attendee);
+    default: return lost(attendee, 0);
   }
 }
 
 // After the first rank has failed all others do. Their failures say nothing new, and with p ranks
 // they would be p * p messages.
-void Meeting::pass_on_failure(Client& client, std::span<const std::byte> body) {
+void Meeting::pass_on_failure(Attendee& attendee, std::span<const std::byte> body) {
   constexpr int kMaxTold = 16;
-  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lost(client, 0);
-  if (++failures_told_ <= kMaxTold) tell_others(client, FrameKind::kFailed, body);
+  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lost(attendee, 0);
+  if (++failures_told_ > kMaxTold) return;
+  tell_failure(attendee, body);
 }
 
 // A receiver that has gone, or reads nothing of what was sent to it before, does not get it.
-void Meeting::pass_on(Client& client, std::span<const std::byte> body, const Passage& passage) {
+void Meeting::pass_on(Attendee& attendee, std::span<const std::byte> body, const Passage& passage) {
   int32_t rank = -1;
-  if (!take(body, rank) || body.size() > passage.most_bytes) return lost(client, 0);
-  Client* const to = member(rank);
-  if (to == nullptr || to->ending || to->session.out().size() > passage.most_unsent) return;
-  to->session.put(passage.kind, {bytes_of(client.rank), body});
+  if (!take(body, rank) || body.size() > passage.most_bytes) return lost(attendee, 0);
+  Attendee* const to = member(rank);
+  if (to == nullptr || to->ending || to->link == nullptr) return;
+  const Link& link = *to->link;
+  if (link.session.out().size() > passage.most_unsent * link.attendees.size()) return;
+  say(*to, passage.kind, {bytes_of(attendee.rank), body});
 }
 
 // ---- regrouping --------------------------------------------------------------------------------
 
 namespace {
 
-bool may_regroup(const Client& client) {
-  return client.rank >= 0 && !client.ending && !client.gone;
+bool may_regroup(const Attendee& attendee) {
+  return !attendee.ending && !attendee.gone;
 }
 
 }  // namespace
 
-void Meeting::regroup(Client& client, std::span<const std::byte> body) {
-  if (body.size() > kMaxNoteBytes || client.regroups.has_value()) return lost(client, 0);
-  client.regroups.emplace(body.begin(), body.end());
-  client.withdrew = false;
+void Meeting::regroup(Attendee& attendee, std::span<const std::byte> body) {
+  if (body.size() > kMaxNoteBytes || attendee.regroups.has_value()) return lost(attendee, 0);
+  if (std::exchange(attendee.repeats, false)) return;
+  attendee.regroups.emplace(body.begin(), body.end());
+  attendee.withdrew = false;
   finish_regrouping();
 }
 
-// Too late if the round has ended: then its outcome is on its way to the client.
-void Meeting::withdraw(Client& client) {
-  if (!client.regroups.has_value()) return;
-  client.regroups.reset();
-  client.withdrew = true;
-  const Client* first = nullptr;  // one for whom all waited, if there is any
+// Too late if the round has ended: then its outcome is on its way to the attendee.
+void Meeting::withdraw(Attendee& attendee) {
+  if (!attendee.regroups.has_value()) return;
+  attendee.regroups.reset();
+  attendee.withdrew = true;
+  const Attendee* first = nullptr;  // one for whom all waited, if there is any
   int32_t count = 0;
-  for (const Client& other : clients_) {
-    if (&other == &client || !may_regroup(other) || other.regroups.has_value()) continue;
+  for (const Attendee& other : attendees_) {
+    if (&other == &attendee || !may_regroup(other) || other.regroups.has_value()) continue;
     ++count;
-    const auto order = [](const Client& one) { return std::pair(one.withdrew, one.rank); };
+    const auto order = [](const Attendee& one) { return std::pair(one.withdrew, one.rank); };
     if (first == nullptr || order(other) < order(*first)) first = &other;
   }
   const int32_t rank = first == nullptr ? -1 : first->rank;
-  client.session.put(FrameKind::kWithdrawn, {bytes_of(rank), bytes_of(count)});
+  say(attendee, FrameKind::kWithdrawn, {bytes_of(rank), bytes_of(count)});
 }
 
 // Ends the round of regrouping if all members that are left take part in it.
 void Meeting::finish_regrouping() {
-  std::vector<Client*> left;
-  for (Client& client : clients_) {
-    if (!may_regroup(client)) continue;
-    if (!client.regroups.has_value()) return;
-    left.push_back(&client);
+  std::vector<Attendee*> left;
+  for (Attendee& attendee : attendees_) {
+    if (!may_regroup(attendee)) continue;
+    if (!attendee.regroups.has_value()) return;
+    left.push_back(&attendee);
   }
-  std::ranges::sort(left, {}, &Client::rank);
+  if (left.empty()) return;
+  std::ranges::sort(left, {}, &Attendee::rank);
   Parts parts;
-  for (Client* client : left) {
-    std::vector<std::byte>& part = parts.emplace_back(sizeof client->rank);
-    std::memcpy(part.data(), &client->rank, sizeof client->rank);
-    part.insert(part.end(), client->regroups->begin(), client->regroups->end());
-    client->regroups.reset();
+  for (Attendee* attendee : left) {
+    parts.push_back(of_rank(*attendee, *attendee->regroups));
+    attendee->regroups.reset();
   }
   Bodies bodies = pack_parts(parts);
   bodies.emplace_back();
-  const auto shared = std::make_shared<const Bodies>(std::move(bodies));
-  for (Client* client : left) client->give(shared);
+  regrouped_ = bodies;
+  ++rounds_;
+  give_to_all(FrameKind::kRegroupParts, std::move(bodies));
 }
 
-void Meeting::tell_others(const Client& about, FrameKind kind, std::span<const std::byte> body) {
-  for (Client& other : clients_) {
-    if (&other == &about || other.rank < 0 || other.ending || other.gone) continue;
-    other.session.put(kind, {bytes_of(about.rank), body});
+// ---- coming back -------------------------------------------------------------------------------
+
+bool Meeting::expects_returns() const {
+  return phase_ == Phase::kComplete &&
+         std::ranges::any_of(links_, [](const Link& link) { return link.relays; });
+}
+
+// It is told what it missed, and says again what may have been lost: its part of a round, that it
+// has failed, or that it leaves.
+void Meeting::take_back(Link& link, std::span<const std::byte> body) {
+  Return back{};
+  Attendee* attendee = nullptr;
+  const bool known = body.size() == sizeof back && take(body, back) &&
+                     phase_ == Phase::kTogether && (attendee = member(back.rank)) != nullptr;
+  if (!known || attendee->ending || back.left > left_.size()) return Hub::lost(link, 0);
+  if (attendee->link != nullptr) {  // whose end has not been noticed yet
+    if (!attendee->link->relays) return Hub::lost(link, 0);
+    attendee->link->attendees.erase(attendee->number);
+  }
+  std::erase(away_, attendee);
+  attendee->link = &link;
+  attendee->number = 0;
+  // It could not be over without a part of this rank, which gives it again.
+  attendee->repeats = back.rounds != rounds_;
+  attendee->regroups.reset();
+  link.attendees[0] = attendee;
+  link.stranger = false;
+  link.give_up_ms = kNever;
+  link.knows_left = back.left;
+  uint32_t skipped = 0;
+  for (const auto& [rank, told] : failures_) {
+    if (rank != back.rank && skipped++ >= back.failures) link.session.put(FrameKind::kFailed, {told});
+  }
+  if (!attendee->repeats) return;
+  for (const std::vector<std::byte>& part : regrouped_) {
+    link.session.put(FrameKind::kRegroupParts, {part});
   }
 }
 

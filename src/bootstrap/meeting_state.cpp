@@ -16,25 +16,22 @@
 namespace tutti::bootstrap {
 namespace {
 
-bool is_to_know(const Client& client, const std::vector<int32_t>& left) {
-  return client.rank >= 0 && !client.ending && client.knows_left < left.size();
+bool is_to_know(const Link& link, const std::vector<int32_t>& left) {
+  return !link.stranger && !link.ending && link.knows_left < left.size();
 }
 
+// For a rank to find that its relay has ended, and to come back.
+constexpr int64_t kReturnMs = 10'000;
 // The most ranks that have left in one frame.
 constexpr size_t kMostTold = kMaxFrameBytes / sizeof(int32_t) / 2;
 
+Addressed to(uint32_t number, FrameKind kind) { return {number, static_cast<int32_t>(kind)}; }
+
 }  // namespace
 
-Client::Client(Origin where, const UniqueId& id)
-    : origin(std::move(where)),
-      session(Session::Side::kService, id.name, id.secret),
-      since_ms(now_ms()),
-      give_up_ms(since_ms + kHandshakeMs) {}
-
-Meeting::Meeting(const UniqueId& id, int64_t warn_after_ms, int64_t lifetime_ms)
-    : id_(id),
-      refused_(id.describe()),
-      deadline_ms_(lifetime_ms == kNever ? kNever : now_ms() + lifetime_ms),
+Meeting::Meeting(const UniqueId& id, int64_t warn_after_ms, int64_t lifetime_ms, Clock clock)
+    : Hub(id, clock),
+      deadline_ms_(lifetime_ms == kNever ? kNever : now() + lifetime_ms),
       warn_after_ms_(warn_after_ms == 0 ? kNever : warn_after_ms) {}
 
 Meeting::Meeting(const UniqueId& id, int rank, int ranks, const Status& why, int64_t until_ms)
@@ -46,123 +43,188 @@ Meeting::Meeting(const UniqueId& id, int rank, int ranks, const Status& why, int
   linger_ms_ = until_ms;
 }
 
-Client& Meeting::enter(Origin origin) { return clients_.emplace_back(std::move(origin), id_); }
-
 bool Meeting::finished() const {
   switch (phase_) {
     case Phase::kArriving: return false;
     case Phase::kComplete:
     case Phase::kTogether:
-      return std::none_of(clients_.begin(), clients_.end(), [](auto& c) { return c.rank >= 0; });
+      return attendees_.empty() &&
+             std::ranges::none_of(links_, [](auto& link) { return link.relays && !link.gone; });
     case Phase::kFailed:
-      return clients_.empty() && ((ranks_ > 0 && arrived_ >= ranks_) || now_ms() >= linger_ms_);
+      return links_.empty() && ((ranks_ > 0 && arrived_ >= ranks_) || now() >= linger_ms_);
   }
   return true;
 }
 
 int64_t Meeting::next_deadline_ms() const {
   int64_t next_ms = phase_ == Phase::kFailed ? linger_ms_ : deadline_ms_;
-  if (now_ms() < tell_until_ms_) next_ms = std::min(next_ms, tell_until_ms_);
+  if (now() < tell_until_ms_) next_ms = std::min(next_ms, tell_until_ms_);
   if (warn_after_ms_ != kNever && anybody_waits()) {
     next_ms = std::min(next_ms, first_arrival_ms_ + warn_after_ms_);
   }
-  for (const Client& client : clients_) next_ms = std::min(next_ms, client.give_up_ms);
-  return next_ms;
+  for (const Attendee* one : away_) next_ms = std::min(next_ms, one->return_until_ms);
+  return std::min(next_ms, Hub::next_deadline_ms());
 }
 
 void Meeting::forget_gone() {
-  clients_.remove_if([](const Client& client) { return client.gone; });
+  hang_up();
+  bool any = false;
+  for (Link& link : links_) {
+    if (!link.gone) continue;
+    any = true;
+    for (auto& [number, attendee] : link.attendees) attendee->gone = true;
+  }
+  if (!any && !dropped_) return;
+  dropped_ = false;
+  attendees_.remove_if([this](const Attendee& attendee) {
+    if (!attendee.gone) return false;
+    if (attendee.link != nullptr) attendee.link->attendees.erase(attendee.number);
+    const auto found = by_rank_.find(attendee.rank);
+    if (found != by_rank_.end() && found->second == &attendee) by_rank_.erase(found);
+    return true;
+  });
+  Hub::forget_gone();
 }
 
-bool Meeting::has_more(const Client& client) const {
-  return !client.session.out().empty() || is_to_know(client, left_) || client.parts != nullptr;
+// ---- what is written ---------------------------------------------------------------------------
+
+bool Meeting::has_more(const Link& link) const {
+  return Hub::has_more(link) || is_to_know(link, left_);
 }
 
 // A rank in this process comes last. Once it has its answer it may end the process, and the service
 // with it, so the others must have theirs by then. After a failure this includes those that are yet
 // to come.
-bool Meeting::may_write(const Client& client) const {
-  if (client.gone || !has_more(client)) return false;
-  if (!client.origin.own) return true;
-  const bool all_are_to_know = now_ms() < tell_until_ms_;
-  if (client.ending && all_are_to_know && arrived_ < ranks_) return false;
-  return std::ranges::all_of(clients_, [&](const Client& other) {
-    const bool counts = other.rank >= 0 || (all_are_to_know && other.ending);
+bool Meeting::may_write(const Link& link) const {
+  if (link.gone || !has_more(link)) return false;
+  if (!link.origin.own) return true;
+  const bool all_are_to_know = now() < tell_until_ms_;
+  if (link.ending && all_are_to_know && arrived_ < ranks_) return false;
+  return std::ranges::all_of(links_, [&](const Link& other) {
+    const bool counts = !other.stranger || (all_are_to_know && other.ending);
     return !counts || other.gone || other.origin.own || !has_more(other);
   });
 }
 
-std::vector<std::byte>& Meeting::to_write(Client& client) {
-  if (!client.session.out().empty() || !has_more(client)) return client.session.out();
-  if (is_to_know(client, left_)) {
-    const auto news = std::span(left_).subspan(client.knows_left);
-    const auto told = news.first(std::min(news.size(), kMostTold));
-    client.session.put(FrameKind::kLeft, {std::as_bytes(told)});
-    client.knows_left += told.size();
+void Meeting::put_more(Link& link) {
+  if (!is_to_know(link, left_)) return;
+  const auto news = std::span(left_).subspan(link.knows_left);
+  const auto told = std::as_bytes(news.first(std::min(news.size(), kMostTold)));
+  if (link.relays) {
+    link.session.put(FrameKind::kToAll, {bytes_of(to(0, FrameKind::kLeft)), told});
   } else {
-    const FrameKind kind =
-        phase_ == Phase::kTogether ? FrameKind::kRegroupParts : FrameKind::kParts;
-    client.session.put(kind, {(*client.parts)[client.next_part++]});
-    if (client.next_part == client.parts->size()) client.parts.reset();
+    link.session.put(FrameKind::kLeft, {told});
   }
-  return client.session.out();
+  link.knows_left += told.size() / sizeof(int32_t);
 }
 
-// ---- unadmitted ---------------------------------------------------------------------------------
-
-void Meeting::hear(Client& client, std::span<const std::byte> bytes) {
-  if (client.ending || client.gone) return;  // nothing it says matters any more
-  client.session.append(bytes);
-  Frame frame{};
-  Session::Got got;
-  while ((got = client.session.next(frame)) == Session::Got::kFrame && !client.ending &&
-         !client.gone) {
-    handle(client, frame);
-  }
-  if (got == Session::Got::kRefused) turn_away(client);
+void Meeting::say(Link& link, uint32_t number, FrameKind kind, Body body) {
+  if (!link.relays) return link.session.put(kind, body);
+  std::vector<std::byte> whole;
+  for (const auto& part : body) whole.insert(whole.end(), part.begin(), part.end());
+  link.session.put(FrameKind::kTo, {bytes_of(to(number, kind)), whole});
 }
 
-// The session ended by what the client said.
-void Meeting::turn_away(Client& client) {
-  if (client.rank >= 0) return lost(client, EPROTO);
-  // Two programs that follow one another at one port meet like this, for a moment.
-  if (client.session.refusal() != Refusal::kElsewhere) {
-    if (client.session.refusal() == Refusal::kProtocol) {
-      refused_.count_version(client.session.other(), client.origin.from);
-    } else {
-      refused_.count(refusal_text(client.session.refusal()), client.origin.from);
+void Meeting::say(Attendee& attendee, FrameKind kind, Body body) {
+  if (attendee.link != nullptr) say(*attendee.link, attendee.number, kind, body);
+}
+
+void Meeting::say_to_all(FrameKind kind, std::span<const std::byte> body, const Attendee* but) {
+  for (Link& link : links_) {
+    if (link.stranger || link.ending || link.gone) continue;
+    const bool is_his = but != nullptr && but->link == &link;
+    if (link.relays) {
+      link.session.put(FrameKind::kToAll, {bytes_of(to(is_his ? but->number : 0, kind)), body});
+    } else if (!is_his) {
+      link.session.put(kind, {body});
     }
   }
-  if (client.session.out().empty()) {
-    client.gone = true;
-  } else {
-    client.ending = true;
+}
+
+std::vector<std::byte> Meeting::of_rank(const Attendee& attendee,
+                                        std::span<const std::byte> body) {
+  const auto rank = bytes_of(attendee.rank);
+  std::vector<std::byte> whole(rank.begin(), rank.end());
+  whole.insert(whole.end(), body.begin(), body.end());
+  return whole;
+}
+
+void Meeting::give_to_all(FrameKind kind, Bodies&& outcome) {
+  for (std::vector<std::byte>& frame : outcome) {
+    const auto body = std::make_shared<const std::vector<std::byte>>(std::move(frame));
+    for (Link& link : links_) {
+      if (!link.stranger && !link.ending && !link.gone) link.queue.push_back({kind, body});
+    }
   }
 }
 
-void Meeting::evict(Client& client) {
-  refused_.count("silence while others wait", client.origin.from);
-  client.gone = true;
+void Meeting::end(Attendee& attendee, int64_t give_up_ms) {
+  attendee.ending = true;
+  if (attendee.link == nullptr) return;
+  Link& link = *attendee.link;
+  if (link.relays) return link.session.put(FrameKind::kHangUp, {bytes_of(Addressed{attendee.number, 0})});
+  link.ending = true;
+  link.give_up_ms = give_up_ms;
 }
 
-void Meeting::handle(Client& client, const Frame& frame) {
-  if (client.rank < 0) return greet(client, frame);
-  if (frame.kind == FrameKind::kLeave) return leave(client);
-  if (phase_ == Phase::kTogether) return handle_together(client, frame);
-  if (frame.kind == FrameKind::kFail) return fail_by(client, frame.body);
-  if (phase_ != Phase::kComplete) return lost(client, 0);
-  const bool ready = !client.gathered.has_value() && client.parts == nullptr && !client.staying;
-  if (!ready) return lost(client, 0);
-  if (frame.kind == FrameKind::kStay) return stay(client);
-  if (frame.kind == FrameKind::kGather) return gather(client, frame.body);
-  lost(client, 0);
+void Meeting::refuse(Link& link, uint32_t number, Code code, const std::string& text) {
+  const int64_t give_up_ms = std::max(now(), tell_until_ms_) + kHandshakeMs;
+  if (!link.relays) return turn_away(link, code, text, give_up_ms);
+  say(link, number, FrameKind::kError, {failure_bytes({code, text})});
+  link.session.put(FrameKind::kHangUp, {bytes_of(Addressed{number, 0})});
+}
+
+// ---- what is said ------------------------------------------------------------------------------
+
+void Meeting::handle(Link& link, const Frame& frame) {
+  if (link.stranger) return greet(link, frame);
+  if (link.relays) return hear_relay(link, frame);
+  const auto here = link.attendees.find(0);
+  if (here != link.attendees.end()) handle(*here->second, frame);
+}
+
+void Meeting::hear_relay(Link& link, const Frame& frame) {
+  if (frame.kind == FrameKind::kRefused) {
+    return refused_.count_version(text_in(frame.body), link.origin.from);
+  }
+  Frame inner = frame;
+  Addressed from{};
+  if (!take(inner.body, from)) return Hub::lost(link, 0);
+  const auto found = link.attendees.find(from.client);
+  Attendee* const attendee =
+      found == link.attendees.end() || found->second->gone ? nullptr : found->second;
+  if (frame.kind == FrameKind::kHungUp) {
+    if (attendee != nullptr) lost(*attendee, from.what);
+    return;
+  }
+  if (frame.kind != FrameKind::kFrom || from.client == 0) return Hub::lost(link, 0);
+  inner.kind = static_cast<FrameKind>(from.what);
+  if (attendee != nullptr) {
+    if (!attendee->ending) handle(*attendee, inner);
+  } else if (Hello hello{}; inner.kind == FrameKind::kHello && inner.body.size() == sizeof hello &&
+                            take(inner.body, hello)) {
+    greet(link, from.client, hello);
+  }  // else from one that has been refused
+}
+
+void Meeting::handle(Attendee& attendee, const Frame& frame) {
+  if (frame.kind == FrameKind::kLeave) return leave(attendee);
+  if (phase_ == Phase::kTogether) return handle_together(attendee, frame);
+  if (frame.kind == FrameKind::kFail) return fail_by(attendee, frame.body);
+  if (phase_ != Phase::kComplete) return lost(attendee, 0);
+  const bool ready =
+      !attendee.gathered.has_value() && attendee.link->queue.empty() && !attendee.staying;
+  if (!ready) return lost(attendee, 0);
+  if (frame.kind == FrameKind::kStay) return stay(attendee);
+  if (frame.kind == FrameKind::kGather) return gather(attendee, frame.body);
+  lost(attendee, 0);
 }
 
 // ---- gathering ---------------------------------------------------------------------------------
 
-void Meeting::gather(Client& client, std::span<const std::byte> part) {
-  if (part.size() > kMaxGatherBytes) return lost(client, 0);
-  client.gathered.emplace(part.begin(), part.end());
+void Meeting::gather(Attendee& attendee, std::span<const std::byte> part) {
+  if (part.size() > kMaxGatherBytes) return lost(attendee, 0);
+  attendee.gathered.emplace(part.begin(), part.end());
   ++gathered_;
   finish_round();
 }
@@ -174,64 +236,96 @@ void Meeting::finish_round() {
   if (gathered_ < ranks_) return;
   gathered_ = 0;
   Parts parts(static_cast<size_t>(ranks_));
-  for (Client& client : clients_) {
-    if (!client.gathered.has_value()) continue;
-    parts[static_cast<size_t>(client.rank)] = *std::move(client.gathered);
-    client.gathered.reset();
+  for (Attendee& attendee : attendees_) {
+    if (!attendee.gathered.has_value()) continue;
+    parts[static_cast<size_t>(attendee.rank)] = *std::move(attendee.gathered);
+    attendee.gathered.reset();
   }
-  const auto packed = std::make_shared<const Bodies>(pack_parts(parts));
-  for (Client& client : clients_) {
-    if (client.rank >= 0 && !client.ending && !client.gone) client.give(packed);
-  }
+  give_to_all(FrameKind::kParts, pack_parts(parts));
 }
 
 // ---- the end -----------------------------------------------------------------------------------
 
+// It is forgotten once nobody refers to it any more.
+void Meeting::forget(Attendee& attendee) {
+  attendee.gone = true;
+  dropped_ = true;
+  std::erase(away_, &attendee);
+  if (attendee.link != nullptr && !attendee.link->relays) attendee.link->gone = true;
+}
+
+// With a relay's process its rank ends. The others of its host may come back once all stay.
+void Meeting::broke(Link& link, int error) {
+  std::vector<Attendee*> all;
+  for (auto& [number, attendee] : link.attendees) all.push_back(attendee);
+  std::ranges::stable_partition(all, [&](auto* attendee) { return attendee->pid == link.pid; });
+  for (Attendee* attendee : all) {
+    const bool may_return = phase_ == Phase::kTogether && link.relays && !attendee->ending &&
+                            attendee->pid != link.pid && returns_.known();
+    if (!may_return) {
+      lost(*attendee, error);
+      continue;
+    }
+    attendee->link = nullptr;
+    attendee->return_until_ms = now() + kReturnMs;
+    link.attendees.erase(attendee->number);
+    away_.push_back(attendee);
+  }
+}
+
 // The connection broke, or the client spoke nonsense.
-void Meeting::lost(Client& client, int error) {
-  if (client.gone) return;
-  client.gone = true;
-  if (client.ending) return;
-  if (client.rank < 0) return refused_.count("hanging up", client.origin.from);
+void Meeting::lost(Attendee& attendee, int error) {
+  if (attendee.gone) return;
+  const bool ending = attendee.ending;
+  forget(attendee);
+  Link* const link = attendee.link;
+  if (link != nullptr && link->relays && !link->gone) {
+    link->session.put(FrameKind::kHangUp, {bytes_of(Addressed{attendee.number, 0})});
+  }
+  if (ending) return;
   if (phase_ != Phase::kTogether) {
     const std::string what = error == EPROTO ? connection_broke(error) : " ended";
-    return fail(Code::kPeerFailed, who(client) + what + " while the communicator was being made");
+    return fail(Code::kPeerFailed, who(attendee) + what + " while the communicator was being made");
   }
-  const std::string text = who(client) + connection_broke(error);
-  tell_others(client, FrameKind::kFailed, failure_bytes({Code::kPeerFailed, text}));
+  const std::string text = who(attendee) + connection_broke(error);
+  tell_failure(attendee, failure_bytes({Code::kPeerFailed, text}));
   finish_regrouping();
 }
 
-// Tells every member, now and later, and ends the meeting.
-void Meeting::fail(Code code, const std::string& text) {
+void Meeting::tell_failure(const Attendee& attendee, std::span<const std::byte> body) {
+  const auto& [rank, told] = failures_.emplace_back(attendee.rank, of_rank(attendee, body));
+  say_to_all(FrameKind::kFailed, told, &attendee);
+}
+
+// Tells every member but one, now and later, and ends the meeting.
+void Meeting::fail(Code code, const std::string& text, const Attendee* but) {
   if (phase_ == Phase::kFailed) return;
   phase_ = Phase::kFailed;
   failure_code_ = code;
   failure_ = text;
-  linger_ms_ = deadline_ms_ == kNever ? now_ms() + kHandshakeMs
-                                      : std::max(deadline_ms_, now_ms() + kHandshakeMs);
-  for (Client& client : clients_) {
-    if (client.rank >= 0 && !client.gone && !client.ending) refuse(client, code, text);
+  linger_ms_ =
+      deadline_ms_ == kNever ? now() + kHandshakeMs : std::max(deadline_ms_, now() + kHandshakeMs);
+  const auto body = failure_bytes({code, text});
+  for (Link& link : links_) link.queue.clear();
+  say_to_all(FrameKind::kError, body, but);
+  for (Attendee& attendee : attendees_) {
+    if (&attendee == but || attendee.ending || attendee.gone) continue;
+    attendee.ending = true;
+    if (attendee.link == nullptr || attendee.link->relays) continue;  // which hangs up on whoever it tells of an error
+    attendee.link->ending = true;
+    attendee.link->give_up_ms = std::max(now(), tell_until_ms_) + kHandshakeMs;
   }
 }
 
-// A member cannot go on, and says why.
-void Meeting::fail_by(Client& client, std::span<const std::byte> body) {
-  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lost(client, 0);
+// A member cannot go on, and says why. The others come first: with a relay's rank its process may
+// end.
+void Meeting::fail_by(Attendee& attendee, std::span<const std::byte> body) {
+  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lost(attendee, 0);
   const Status why = failure_in(body);
-  client.parts.reset();
-  client.session.put(FrameKind::kGoodbye, {});
-  client.ending = true;
-  tell_until_ms_ = std::min(deadline_ms_, now_ms() + kTellMs);
-  client.give_up_ms = tell_until_ms_ + kHandshakeMs;
-  fail(why.code(), fmt::format("{}: {}", who(client), why.message()));
-}
-
-void Meeting::refuse(Client& client, Code code, const std::string& text) {
-  client.parts.reset();
-  client.session.put(FrameKind::kError, {failure_bytes({code, text})});
-  client.ending = true;
-  client.give_up_ms = std::max(now_ms(), tell_until_ms_) + kHandshakeMs;
+  tell_until_ms_ = std::min(deadline_ms_, now() + kTellMs);
+  fail(why.code(), fmt::format("{}: {}", who(attendee), why.message()), &attendee);
+  say(attendee, FrameKind::kGoodbye, {});
+  end(attendee, tell_until_ms_ + kHandshakeMs);
 }
 
 }  // namespace tutti::bootstrap

@@ -3,101 +3,123 @@
 // The state of a meeting, without its sockets. It admits clients, finds out whether the arrived
 // ranks make a communicator, and runs the rounds in which they gather bytes. Members that stay in
 // touch afterwards hear of one another by it (docs/design/meeting.md).
+//
+// Ranks come over connections of their own, or over the one of their host's relay. What is for all
+// goes to a relay once.
 #pragma once
 
 #include <cstdint>
 #include <list>
+#include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
-#include "bootstrap/client.hpp"
-#include "bootstrap/refused.hpp"
-#include "bootstrap/unique_id.hpp"
+#include "bootstrap/hub.hpp"
+#include "bootstrap/parts.hpp"
 #include "core/exchange.hpp"
-#include "core/wait.hpp"
 
 namespace tutti::bootstrap {
 
-class Meeting {
+// A rank at the meeting.
+struct Attendee {
+  Link* link;       // over which it has come; null: its relay has ended, and it may come back
+  uint32_t number;  // at the relay there; 0: the connection is its own
+  // A newcomer has its number among the newcomers here until all ranks are known.
+  int rank = 0;
+  bool newcomer = false;
+  int pid = 0;
+  std::string host = {};
+  bool ending = false;   // has been told the last
+  bool gone = false;     // to be forgotten
+  bool staying = false;  // has asked to
+  std::optional<std::vector<std::byte>> gathered = {};  // its part of the round under way
+  std::optional<std::vector<std::byte>> regroups = {};  // its part of the round of regrouping
+  bool withdrew = false;                                // from the last such round
+  bool repeats = false;  // its next part is of a round that is over
+  int64_t return_until_ms = kNever;                     // without a link: when it counts as dead
+};
+
+class Meeting final : public Hub {
  public:
   // `warn_after_ms`: how long ranks wait for others before the log says for whom; 0: never.
   // `lifetime_ms`: if no rank comes for so long, the meeting is over; kNever: it waits for ever.
-  explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0, int64_t lifetime_ms = kNever);
+  explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0, int64_t lifetime_ms = kNever,
+                   Clock clock = now_ms);
   // That has failed before it began, as rank `rank` of `ranks`, in this process, has: tells all who
   // come until then.
   Meeting(const UniqueId& id, int rank, int ranks, const Status& why, int64_t until_ms);
 
-  Client& enter(Origin origin);
-  void hear(Client& client, std::span<const std::byte> bytes);
-  // The connection broke; `error` is the system's number, 0 if it was closed.
-  void lost(Client& client, int error);
-  // Drops a stranger, to make room for another client.
-  void evict(Client& client);
-  void check_deadlines();
-  // Notes what the service lacks to take further clients, for the text of a timeout; empty:
-  // nothing.
-  void lacks(std::string what) { lack_ = std::move(what); }
-  void forget_gone();
-
-  [[nodiscard]] std::list<Client>& clients() { return clients_; }
-  // When to call check_deadlines() again.
-  [[nodiscard]] int64_t next_deadline_ms() const;
-  [[nodiscard]] bool finished() const;
-  // Ranks may still come, or be told why it is too late.
-  [[nodiscard]] bool expects_more() const {
+  void check_deadlines() override;
+  void forget_gone() override;
+  [[nodiscard]] int64_t next_deadline_ms() const override;
+  [[nodiscard]] bool finished() const override;
+  [[nodiscard]] bool expects_more() const override {
     return phase_ == Phase::kArriving || phase_ == Phase::kFailed;
   }
-  // Whether it is this client's turn to be written to.
-  [[nodiscard]] bool may_write(const Client& client) const;
-  // The bytes to be written to it next; the writer erases what it has written.
-  std::vector<std::byte>& to_write(Client& client);
+  [[nodiscard]] bool expects_returns() const override;
+  void take_returns_at(const NetAddress& address) override { returns_ = address; }
+  [[nodiscard]] bool may_write(const Link& link) const override;
 
  private:
   enum class Phase : uint8_t { kArriving, kComplete, kTogether, kFailed };
+  using Body = std::initializer_list<std::span<const std::byte>>;
 
-  void handle(Client& client, const Frame& frame);
-  void handle_together(Client& client, const Frame& frame);
-  void turn_away(Client& client);
-  void greet(Client& client, const Frame& frame);
-  void admit(Client& client, const Hello& hello);
-  void release(Client& client);
+  void handle(Link& link, const Frame& frame) override;
+  void broke(Link& link, int error) override;
+  void put_more(Link& link) override;
+  [[nodiscard]] bool has_more(const Link& link) const override;
+
+  void greet(Link& link, const Frame& frame);
+  void greet(Link& link, uint32_t number, const Hello& hello);
+  void hear_relay(Link& link, const Frame& frame);
+  void handle(Attendee& attendee, const Frame& frame);
+  void handle_together(Attendee& attendee, const Frame& frame);
+  void admit(Link& link, uint32_t number, const Hello& hello);
+  void release(Link& link);
+  void take_back(Link& link, std::span<const std::byte> body);
   void learn_ranks(const Hello& hello);
   [[nodiscard]] std::string objection(const Hello& hello) const;
-  [[nodiscard]] std::string who(const Client& client) const;
-  void gather(Client& client, std::span<const std::byte> part);
+  [[nodiscard]] std::string who(const Attendee& attendee) const;
+  void gather(Attendee& attendee, std::span<const std::byte> part);
   void finish_round();
-  void stay(Client& client);
-  void leave(Client& client);
-  void pass_on_failure(Client& client, std::span<const std::byte> body);
-  // A kind of message from one member to another: its frame and its longest length. If the receiver
-  // has left more than `most_unsent` bytes unread, the message is dropped.
-  struct Passage {
-    FrameKind kind;
-    size_t most_bytes;
-    size_t most_unsent;
-  };
-  static constexpr Passage kNotes{FrameKind::kTold, kMaxNoteBytes, 64 << 10};
-  // Pages: room for the answers of many ranks to one question.
-  static constexpr Passage kPages{FrameKind::kPage, kMaxPageBytes, 16 << 20};
-  void pass_on(Client& client, std::span<const std::byte> body, const Passage& passage);
-  void regroup(Client& client, std::span<const std::byte> body);
-  void withdraw(Client& client);
+  void stay(Attendee& attendee);
+  void leave(Attendee& attendee);
+  void pass_on_failure(Attendee& attendee, std::span<const std::byte> body);
+  void pass_on(Attendee& attendee, std::span<const std::byte> body, const Passage& passage);
+  void regroup(Attendee& attendee, std::span<const std::byte> body);
+  void withdraw(Attendee& attendee);
   void finish_regrouping();
-  void tell_others(const Client& about, FrameKind kind, std::span<const std::byte> body);
-  void fail(Code code, const std::string& text);
-  void fail_by(Client& client, std::span<const std::byte> body);
-  void refuse(Client& client, Code code, const std::string& text);
+  void lost(Attendee& attendee, int error);
+  using Hub::lost;
+  void tell_failure(const Attendee& attendee, std::span<const std::byte> body);
+  void fail(Code code, const std::string& text, const Attendee* but = nullptr);
+  void fail_by(Attendee& attendee, std::span<const std::byte> body);
 
-  [[nodiscard]] bool has_more(const Client& client) const;
-  [[nodiscard]] Client* member(int rank);
+  // ---- what is written ----
+  static void say(Link& link, uint32_t number, FrameKind kind, Body body);
+  static void say(Attendee& attendee, FrameKind kind, Body body);
+  // To all that are there but one, once to each relay.
+  void say_to_all(FrameKind kind, std::span<const std::byte> body, const Attendee* but = nullptr);
+  // The outcome of a round: frames of which each is made when the one before has left.
+  void give_to_all(FrameKind kind, Bodies&& outcome);
+  // Hangs up once all has been read.
+  static void end(Attendee& attendee, int64_t give_up_ms);
+  void refuse(Link& link, uint32_t number, Code code, const std::string& text);
+  void forget(Attendee& attendee);
+  // What is said of a rank: its number comes first.
+  static std::vector<std::byte> of_rank(const Attendee& attendee, std::span<const std::byte> body);
+
+  [[nodiscard]] Attendee* member(int rank);
   [[nodiscard]] std::string missing() const;
   [[nodiscard]] bool anybody_waits() const;
   void warn_of_absence(int64_t now);
 
-  const UniqueId id_;
-  std::list<Client> clients_;  // a list: handlers keep references
-  Refused refused_;
+  std::list<Attendee> attendees_;  // a list: links keep references
+  bool dropped_ = false;           // some of them are to be forgotten
+  std::vector<Attendee*> away_;    // those without a link
+  std::unordered_map<int, Attendee*> by_rank_;
   Phase phase_ = Phase::kArriving;
   int ranks_ = 0;      // 0: not known yet, as newcomers do not know it
   int newcomers_ = 0;  // as the first member said
@@ -105,10 +127,16 @@ class Meeting {
   std::string knows_;  // the member that said how many ranks there are
   int arrived_ = 0;
   int gathered_ = 0;  // parts of the round under way
+  int staying_ = 0;
   int failures_told_ = 0;
+  // What all have been told since they stayed, for those that come back: failures, each with its
+  // rank, and the outcome of the last round of regrouping.
+  std::vector<std::pair<int32_t, std::vector<std::byte>>> failures_;
+  Bodies regrouped_;
+  uint32_t rounds_ = 0;
+  NetAddress returns_;
   std::string leaver_;         // who left without staying
   std::vector<int32_t> left_;  // who has left since, in this order
-  std::string lack_;
   int64_t first_arrival_ms_ = 0;
   int64_t deadline_ms_;    // until the first has come, the end of the id's lifetime
   int64_t warn_after_ms_;  // since the first arrival; the next time after twice as long

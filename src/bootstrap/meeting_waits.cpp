@@ -25,8 +25,8 @@ std::string list_absent(std::string_view what, const std::vector<bool>& here) {
 }
 
 // To come to the round under way.
-bool waits_for_others(const Client& client) {
-  return client.gathered.has_value() || client.staying;
+bool waits_for_others(const Attendee& attendee) {
+  return attendee.gathered.has_value() || attendee.staying;
 }
 
 }  // namespace
@@ -35,10 +35,8 @@ bool waits_for_others(const Client& client) {
 std::string Meeting::missing() const {
   const bool in_round = phase_ != Phase::kArriving;
   std::vector<bool> here(static_cast<size_t>(ranks_ > 0 ? ranks_ : newcomers_));
-  for (const Client& client : clients_) {
-    if (client.rank >= 0 && (!in_round || waits_for_others(client))) {
-      here[static_cast<size_t>(client.rank)] = true;
-    }
+  for (const Attendee& attendee : attendees_) {
+    if (!in_round || waits_for_others(attendee)) here[static_cast<size_t>(attendee.rank)] = true;
   }
   if (ranks_ == 0) {
     const std::string others = list_absent(" and newcomer", here);
@@ -54,7 +52,7 @@ std::string Meeting::missing() const {
 // For another to arrive, or to come to the round under way.
 bool Meeting::anybody_waits() const {
   if (phase_ == Phase::kArriving) return arrived_ > 0;
-  return phase_ == Phase::kComplete && std::ranges::any_of(clients_, waits_for_others);
+  return phase_ == Phase::kComplete && (gathered_ > 0 || staying_ > 0);
 }
 
 void Meeting::warn_of_absence(int64_t now) {
@@ -68,11 +66,10 @@ void Meeting::warn_of_absence(int64_t now) {
 }
 
 void Meeting::check_deadlines() {
-  const int64_t now = now_ms();
-  for (Client& client : clients_) {
-    if (now < client.give_up_ms || client.gone) continue;
-    if (client.rank < 0 && !client.ending) refused_.count("silence", client.origin.from);
-    client.gone = true;
+  Hub::check_deadlines();
+  const int64_t now = Hub::now();
+  for (Attendee* one : std::vector(away_)) {
+    if (now >= one->return_until_ms) lost(*one, 0);
   }
   if (warn_after_ms_ != kNever && anybody_waits()) warn_of_absence(now);
   if (now < deadline_ms_ || phase_ == Phase::kFailed) return;

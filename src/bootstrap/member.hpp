@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A rank's end of its connection to the service, from the proof of the secret to the last round.
+// A rank's connection to the service: its state (member_state.hpp), the socket, and waits.
 #pragma once
 
 #include <memory>
@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "bootstrap/join.hpp"
-#include "bootstrap/parts.hpp"
-#include "bootstrap/session.hpp"
+#include "bootstrap/member_state.hpp"
 #include "core/caught.hpp"
 #include "core/fd.hpp"
 #include "core/wait.hpp"
@@ -18,12 +17,13 @@ namespace tutti::bootstrap {
 
 class Member final : public Exchange {
  public:
-  Member(const UniqueId& id, Fd socket, const Joiner& joiner, int64_t deadline_ms);
+  Member(const UniqueId& id, Fd socket, const Joiner& joiner, int64_t deadline_ms,
+         bool by_relay = false);
   ~Member() override;
   Member(const Member&) = delete;
 
-  [[nodiscard]] int rank() const override { return seat_.rank; }
-  [[nodiscard]] int ranks() const override { return seat_.ranks; }
+  [[nodiscard]] int rank() const override { return state_.seat().rank; }
+  [[nodiscard]] int ranks() const override { return state_.seat().ranks; }
 
   Status arrive();
   // The service ended just when this rank knocked, has not got to it, or serves another meeting.
@@ -41,25 +41,27 @@ class Member final : public Exchange {
   Status release();
 
  private:
+  using Step = MemberState::Step;
+
   Status prove();
   void say_hello();
   Status tell_failure(const Status& mine);
   Status send();
-  Status receive(FrameKind kind, Frame& frame);
-  Status receive(Frame& frame);
+  Status await(Step& step);
+  Status await_this(Step wanted);
   Status more();
-  [[nodiscard]] Status refused() const;
   [[nodiscard]] Status ended() const;
   [[nodiscard]] bool serves() const;
+  [[nodiscard]] Session& session() { return state_.session(); }
 
   const UniqueId id_;
   Fd socket_;
-  Session session_;
+  MemberState state_;
   const Joiner joiner_;
-  Seat seat_{};  // once all have met
   const int64_t deadline_ms_;
+  const bool by_relay_;  // the connection leads to one
   int64_t wait_until_ms_;  // for the service
-  Status told_;            // by the service: that the meeting has failed
+  Status told_;            // that the meeting has failed, or ended
   bool receiving_ = false;
   Status failed_;        // as this rank has told the service
   bool unheard_ = true;  // until admitted

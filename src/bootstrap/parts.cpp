@@ -81,7 +81,7 @@ bool take_difference(std::span<const std::byte>& body, const Bytes& before, Byte
 Bodies pack_parts(const Parts& parts) {
   Bodies bodies;
   const auto append = [&](const Bytes& bytes) {
-    if (bodies.empty() || bodies.back().size() + bytes.size() >= kMaxFrameBytes) {
+    if (bodies.empty() || bodies.back().size() + bytes.size() > kMaxBodyBytes) {
       bodies.emplace_back();
     }
     bodies.back().insert(bodies.back().end(), bytes.begin(), bytes.end());

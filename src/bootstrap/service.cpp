@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 
 #include "bootstrap/meeting_state.hpp"
 #include "bootstrap/place.hpp"
+#include "bootstrap/relay.hpp"
 #include "bootstrap/spare_descriptors.hpp"
 #include "core/caught.hpp"
 #include "core/interrupt.hpp"
@@ -23,6 +25,7 @@ namespace tutti {
 namespace bootstrap {
 namespace {
 
+constexpr int kBacklog = 4096;  // the system's own limit may be lower
 // Clients of each kind of socket that have not said hello; more wait to be accepted.
 constexpr size_t kMaxUnadmitted = 256;
 // The part of that time that an unadmitted client from the network may use while others wait. It
@@ -43,35 +46,39 @@ int64_t limit_of(TimeLimit limit) {
 struct Listeners {
   Fd local;
   Fd network;
+  bool local_closes = false;  // once all have come, as the other does
 };
 
-// The meeting's sockets.
+// The sockets of a hub.
 class Service {
  public:
-  template <typename... Args>
-  explicit Service(Listeners listeners, const Args&... meeting)
-      : meeting_(meeting...),
+  Service(Listeners listeners, std::unique_ptr<Hub> hub)
+      : hub_(std::move(hub)),
         local_(std::move(listeners.local)),
-        network_(std::move(listeners.network)) {}
+        network_(std::move(listeners.network)),
+        local_closes_(listeners.local_closes) {}
   void run();
 
  private:
   void wait_and_serve();
+  void take_returns(NetAddress at);
   void accept_clients(Fd& listener, bool network);
   [[nodiscard]] bool has_room(bool network);
-  void read(Client& client);
-  void write(Client& client);
-  void hear_last(Client& client, int error);
+  void read(Link& link);
+  void write(Link& link);
+  void hear_last(Link& link, int error);
   [[nodiscard]] size_t unadmitted(bool network);
-  Client& first_from_network();
+  Link& first_from_network();
 
-  Meeting meeting_;
+  const std::unique_ptr<Hub> hub_;
   Fd local_;
-  Fd network_;  // open until all have come
+  Fd network_;  // open until all have come, and again for those that may come back
+  bool takes_returns_ = false;
+  const bool local_closes_;
 };
 
-bool is_unadmitted(const Client& client, bool network) {
-  return client.rank < 0 && !client.gone && client.origin.network == network;
+bool is_unadmitted(const Link& link, bool network) {
+  return link.stranger && !link.gone && link.origin.network == network;
 }
 
 Origin origin_of(int socket, bool network) {
@@ -95,16 +102,16 @@ std::string no_more_files() {
 // Without memory it ends, and its clients learn from their sockets that it has.
 void Service::run() {
   try {
-    while (!meeting_.finished()) wait_and_serve();
+    while (!hub_->finished()) wait_and_serve();
   } catch (...) {
     log::error("the service at which ranks meet has ended: {}", caught_exception().message());
   }
 }
 
 size_t Service::unadmitted(bool network) {
-  const auto& clients = meeting_.clients();
-  return static_cast<size_t>(std::count_if(clients.begin(), clients.end(), [&](auto& client) {
-    return is_unadmitted(client, network);
+  const auto& links = hub_->links();
+  return static_cast<size_t>(std::count_if(links.begin(), links.end(), [&](auto& link) {
+    return is_unadmitted(link, network);
   }));
 }
 
@@ -115,42 +122,57 @@ bool Service::has_room(bool network) {
   return network && now_ms() - first_from_network().since_ms >= kEvictAfterMs;
 }
 
-Client& Service::first_from_network() {
-  auto& clients = meeting_.clients();  // in the order in which they came
-  return *std::find_if(clients.begin(), clients.end(),
-                       [](auto& client) { return is_unadmitted(client, true); });
+Link& Service::first_from_network() {
+  auto& links = hub_->links();  // in the order in which they came
+  return *std::find_if(links.begin(), links.end(),
+                       [](auto& link) { return is_unadmitted(link, true); });
 }
 
 void Service::wait_and_serve() {
-  auto& clients = meeting_.clients();
+  auto& links = hub_->links();
   std::vector<pollfd> polled;
-  int64_t next_ms = meeting_.next_deadline_ms();
+  int64_t next_ms = hub_->next_deadline_ms();
   // New clients beyond the limit stay in the system's queue until the present ones have spoken.
   const bool room = has_room(true);
   if (!room) next_ms = std::min(next_ms, now_ms() + kEvictAfterMs);
   polled.push_back({has_room(false) ? local_.get() : -1, POLLIN, 0});
   polled.push_back({room ? network_.get() : -1, POLLIN, 0});
-  for (const Client& client : clients) {
-    const short events = meeting_.may_write(client) ? POLLIN | POLLOUT : POLLIN;
-    polled.push_back({client.socket.get(), events, 0});
+  for (const Link& link : links) {
+    const short events = hub_->may_write(link) ? POLLIN | POLLOUT : POLLIN;
+    polled.push_back({link.socket.get(), events, 0});
   }
   if (poll(polled.data(), polled.size(), poll_timeout(next_ms)) < 0) return;  // EINTR
   size_t i = 2;
-  for (Client& client : clients) {
+  for (Link& link : links) {
     const short events = polled[i++].revents;
-    if (!client.gone && (events & (POLLIN | POLLHUP | POLLERR)) != 0) read(client);
+    if (!link.gone && (events & (POLLIN | POLLHUP | POLLERR)) != 0) read(link);
   }
   if (polled[0].revents != 0) accept_clients(local_, false);
   if (polled[1].revents != 0) accept_clients(network_, true);
-  meeting_.check_deadlines();
+  hub_->check_deadlines();
   // Before anybody learns that all have come: the next meeting may want the port.
-  if (!meeting_.expects_more()) network_.reset();
+  if (!hub_->expects_more() && network_.open() && !takes_returns_) {
+    const NetAddress here = local_address(network_.get());
+    network_.reset();
+    if (hub_->expects_returns()) take_returns(here);
+  }
+  if (!hub_->expects_more()) {
+    if (local_closes_) local_.reset();
+  }
   for (const bool own : {false, true}) {
-    for (Client& client : clients) {
-      if (client.origin.own == own && meeting_.may_write(client)) write(client);
+    for (Link& link : links) {
+      if (link.origin.own == own && hub_->may_write(link)) write(link);
     }
   }
-  meeting_.forget_gone();
+  hub_->forget_gone();
+}
+
+// At another port: the next meeting may want the one before.
+void Service::take_returns(NetAddress at) {
+  at.port = 0;
+  if (listen_tcp(at, kBacklog, network_) != 0) return;  // without it they count as dead
+  takes_returns_ = true;
+  hub_->take_returns_at(local_address(network_.get()));
 }
 
 void Service::accept_clients(Fd& listener, bool network) {
@@ -161,7 +183,7 @@ void Service::accept_clients(Fd& listener, bool network) {
       // Out of descriptors: poll() would report the same client at once, so give others the time to
       // close some.
       if (errno == EMFILE || errno == ENFILE) {
-        meeting_.lacks(no_more_files());
+        hub_->lacks(no_more_files());
         pause_for(10);
       }
       if (errno == ENOSYS || errno == EPERM || errno == EACCES) {
@@ -171,52 +193,52 @@ void Service::accept_clients(Fd& listener, bool network) {
       }
       return;
     }
-    meeting_.lacks({});
+    hub_->lacks({});
     if (network) tune_tcp(socket.get());
-    if (unadmitted(network) >= kMaxUnadmitted) meeting_.evict(first_from_network());
-    Client& client = meeting_.enter(origin_of(socket.get(), network));
-    client.socket = std::move(socket);
-    read(client);
+    if (unadmitted(network) >= kMaxUnadmitted) hub_->evict(first_from_network());
+    Link& link = hub_->enter(origin_of(socket.get(), network));
+    link.socket = std::move(socket);
+    read(link);
   }
 }
 
-void Service::read(Client& client) {
+void Service::read(Link& link) {
   std::byte buffer[16 << 10];
-  while (!client.gone) {
-    const ssize_t got = recv(client.socket.get(), buffer, sizeof buffer, 0);
+  while (!link.gone) {
+    const ssize_t got = recv(link.socket.get(), buffer, sizeof buffer, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (got <= 0) return meeting_.lost(client, got < 0 ? errno : 0);
-    meeting_.hear(client, {buffer, static_cast<size_t>(got)});
+    if (got <= 0) return hub_->lost(link, got < 0 ? errno : 0);
+    hub_->hear(link, {buffer, static_cast<size_t>(got)});
     // Whoever sends faster than this reads must not keep it from the others.
-    if (client.rank < 0 || static_cast<size_t>(got) < sizeof buffer) return;
+    if (link.stranger || static_cast<size_t>(got) < sizeof buffer) return;
   }
 }
 
-void Service::write(Client& client) {
+void Service::write(Link& link) {
   for (;;) {
-    std::vector<std::byte>& out = meeting_.to_write(client);
+    std::vector<std::byte>& out = hub_->to_write(link);
     if (out.empty()) break;
-    const ssize_t sent = send(client.socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
+    const ssize_t sent = send(link.socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
     if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
-    if (sent < 0) return hear_last(client, errno);
+    if (sent < 0) return hear_last(link, errno);
     out.erase(out.begin(), out.begin() + sent);
     if (out.empty()) out.shrink_to_fit();  // else each rank's stays as long as its longest frame
   }
-  if (client.ending) client.gone = true;
+  if (link.ending) link.gone = true;
 }
 
 // It has gone, and may have said before that it leaves.
-void Service::hear_last(Client& client, int error) {
-  read(client);
-  if (client.ending) client.gone = true;
-  meeting_.lost(client, error);
+void Service::hear_last(Link& link, int error) {
+  read(link);
+  if (link.ending) link.gone = true;
+  hub_->lost(link, error);
 }
 
 Result<Listeners> listen_for(const UniqueId& id, int64_t deadline_ms) {
   const std::string name = socket_name(id.name);
   Listeners listeners;
   int error;
-  while ((error = listen_abstract(name, SocketType::kStream, 4096, listeners.local)) ==
+  while ((error = listen_abstract(name, SocketType::kStream, kBacklog, listeners.local)) ==
              EADDRINUSE &&
          now_ms() < deadline_ms && !must_end_wait()) {
     pause_for(20);
@@ -238,21 +260,42 @@ Result<Listeners> listen_for(const UniqueId& id, int64_t deadline_ms) {
 }  // namespace
 }  // namespace bootstrap
 
+namespace bootstrap {
+namespace {
+
 // The thread ends with the meeting.
-Status start_service(const UniqueId& id, int64_t deadline_ms) {
-  TUTTI_ASSIGN_OR_RETURN(auto listeners, bootstrap::listen_for(id, deadline_ms));
-  const Environment environment = bootstrap::environment_here();
-  auto service = std::make_shared<bootstrap::Service>(
-      std::move(listeners), id, int64_t{environment.warn_after_ms},
-      bootstrap::limit_of(environment.id_lifetime_ms));
-  auto thread = start_thread("tutti-meeting", "the service at which ranks meet",
-                             [service = std::move(service)]() mutable {
-                               service->run();
-                               service.reset();
-                             });
+Status start(const char* what, Listeners listeners, std::unique_ptr<Hub> hub) {
+  auto service = std::make_shared<Service>(std::move(listeners), std::move(hub));
+  auto thread = start_thread("tutti-meeting", what, [service = std::move(service)]() mutable {
+    service->run();
+    service.reset();
+  });
   if (!thread.ok()) return thread.status();
   thread->detach();
   return {};
+}
+
+}  // namespace
+}  // namespace bootstrap
+
+Status start_service(const UniqueId& id, int64_t deadline_ms) {
+  TUTTI_ASSIGN_OR_RETURN(auto listeners, bootstrap::listen_for(id, deadline_ms));
+  const Environment environment = bootstrap::environment_here();
+  auto meeting = std::make_unique<bootstrap::Meeting>(
+      id, int64_t{environment.warn_after_ms}, bootstrap::limit_of(environment.id_lifetime_ms));
+  return bootstrap::start("the service at which ranks meet", std::move(listeners),
+                          std::move(meeting));
+}
+
+Status start_relay(const UniqueId& id, Fd listener, Fd service) {
+  if (listen(listener.get(), bootstrap::kBacklog) != 0) {
+    return Status::system(errno, "listening for the ranks of this host");
+  }
+  auto relay = std::make_unique<bootstrap::Relay>(id);
+  relay->meeting()->socket = std::move(service);
+  return bootstrap::start("the relay of the ranks of this host",
+                          {.local = std::move(listener), .network = {}, .local_closes = true},
+                          std::move(relay));
 }
 
 void serve_failure(const UniqueId& id, int rank, int ranks, const Status& why,
@@ -261,7 +304,8 @@ void serve_failure(const UniqueId& id, int rank, int ranks, const Status& why,
   const bootstrap::SpareDescriptors spare;
   auto listeners = bootstrap::listen_for(id, until_ms);
   if (!listeners.ok()) return;
-  bootstrap::Service(*std::move(listeners), id, rank, ranks, why, until_ms).run();
+  auto meeting = std::make_unique<bootstrap::Meeting>(id, rank, ranks, why, until_ms);
+  bootstrap::Service(*std::move(listeners), std::move(meeting)).run();
 }
 
 }  // namespace tutti

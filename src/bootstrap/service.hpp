@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include "bootstrap/unique_id.hpp"
+#include "core/fd.hpp"
 
 namespace tutti {
 
@@ -19,6 +20,10 @@ namespace tutti {
 // of the job) or address (the communicator before). The start then waits for its end until the
 // deadline.
 Status start_service(const UniqueId& id, int64_t deadline_ms);
+
+// Starts the relay of this host (bootstrap/relay.hpp), which ends by itself when the ranks that came
+// to it have left. `listener` is bound to relay_name(), `service` a fresh connection to the service.
+Status start_relay(const UniqueId& id, Fd listener, Fd service);
 
 // A rank that runs the service but cannot take part keeps it up for so long, to tell those that are
 // yet to come. Its process may end afterwards.

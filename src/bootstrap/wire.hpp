@@ -15,6 +15,16 @@
 //     kRegroup(bytes)              its part of a round among the ranks that are left
 //     kWithdraw                    it no longer takes part in that round
 //     kLeave                       it makes no more calls
+//     kReturn(Return)              instead of a hello: its relay has ended, and all had stayed
+//   relay -> service: a host's ranks come over one connection (relay.hpp)
+//     kRelay(RelayHello)           instead of a hello
+//     kFrom(Addressed, bytes)      a frame of a client, by the number that the relay has given it
+//     kHungUp(Addressed)           a client's connection broke
+//     kRefused(Addressed, text)    it refused a client of another version
+//   service -> relay
+//     kTo(Addressed, bytes)        a frame for a client
+//     kToAll(Addressed, bytes)     a frame for all clients but one
+//     kHangUp(Addressed)           a client is to go once it has read all
 //   service -> member
 //     kAdmitted                    the hello is taken
 //     kWelcome(Seat)               all ranks are there
@@ -30,6 +40,7 @@
 //     kWithdrawn(first, count)     to a rank that withdrew before that: whom the round lacked
 //     kGoodbye                     all others within reach have been told: answers kLeave,
 //                                  kRelease, and the first kFail before kStayed
+//     kServiceLost(error)          of a relay: the connection to the service broke
 // clang-format on
 #pragma once
 
@@ -43,15 +54,20 @@
 #include <vector>
 
 #include "core/fields.hpp"
+#include "core/network.hpp"
 #include "core/socket.hpp"
 #include "core/status.hpp"
 
 namespace tutti::bootstrap {
 
 inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
+// Of a body that may go by way of a relay.
+inline constexpr size_t kMaxBodyBytes = kMaxFrameBytes - 16;
 inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
-inline constexpr uint32_t kProtocol = 13;
+// For the service to show that it knows the secret: until a busy one gets to it.
+inline constexpr int64_t kProofMs = 10'000;
+inline constexpr uint32_t kProtocol = 14;
 
 enum class FrameKind : uint8_t {
   kHello = 1,
@@ -76,6 +92,15 @@ enum class FrameKind : uint8_t {
   kRegroupParts,
   kWithdrawn,
   kRelease,
+  kRelay,
+  kFrom,
+  kHungUp,
+  kRefused,
+  kTo,
+  kToAll,
+  kHangUp,
+  kReturn,
+  kServiceLost,
 };
 
 // A name of a host in a frame: closed by a zero.
@@ -103,6 +128,27 @@ struct Keeper {
   int32_t rank;  // -1: it is none of the ranks
   int32_t pid;
   HostField host;
+  NetAddress returns;  // where ranks whose relay has ended come back to; not known: nowhere
+};
+
+// A rank that comes back, and how much it has been told: failures of others, ranks that have left,
+// and rounds of regrouping.
+struct Return {
+  int32_t rank;
+  uint32_t failures;
+  uint32_t left;
+  uint32_t rounds;
+};
+
+// A relay as it introduces itself.
+struct RelayHello {
+  int32_t pid;
+};
+
+// A client of a relay, and what comes from it or is for it.
+struct Addressed {
+  uint32_t client;  // from 1 on; 0: nobody
+  int32_t what;     // a FrameKind; of kHungUp, the system's error
 };
 
 struct Frame {
@@ -138,5 +184,7 @@ Status failure_in(std::span<const std::byte> body);
 std::string connection_broke(int error);
 
 inline std::string socket_name(const Random128& name) { return "tutti-" + to_hex(name); }
+// Where the relay of a host is met by its ranks.
+inline std::string relay_name(const Random128& name) { return socket_name(name) + "-relay"; }
 
 }  // namespace tutti::bootstrap

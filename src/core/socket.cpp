@@ -42,18 +42,23 @@ int open_socket(SocketType type, Fd& fd) {
 
 }  // namespace
 
-int listen_abstract(std::string_view name, SocketType type, int backlog, Fd& fd) {
+int bind_abstract(std::string_view name, SocketType type, Fd& fd) {
   sockaddr_un address;
   const socklen_t length = make_address(name, address);
   if (length == 0) return ENAMETOOLONG;
   if (const int error = open_socket(type, fd)) return error;
-  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) != 0 ||
-      listen(fd.get(), backlog) != 0) {
-    const int error = errno;
-    fd.reset();
-    return error;
-  }
-  return 0;
+  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) == 0) return 0;
+  const int error = errno;
+  fd.reset();
+  return error;
+}
+
+int listen_abstract(std::string_view name, SocketType type, int backlog, Fd& fd) {
+  if (const int error = bind_abstract(name, type, fd)) return error;
+  if (listen(fd.get(), backlog) == 0) return 0;
+  const int error = errno;
+  fd.reset();
+  return error;
 }
 
 int connect_abstract(std::string_view name, SocketType type, Fd& fd) {

@@ -22,6 +22,8 @@ namespace tutti {
 
 enum class SocketType : int { kStream = SOCK_STREAM, kPackets = SOCK_SEQPACKET };
 
+// Takes a name at which listen(2) may follow; returns 0 or the system's error number.
+int bind_abstract(std::string_view name, SocketType type, Fd& socket);
 // Binds and listens; returns 0 or the system's error number (EADDRINUSE: the name is taken).
 int listen_abstract(std::string_view name, SocketType type, int backlog, Fd& socket);
 // One attempt; returns 0 or the system's error number (ECONNREFUSED: nobody listens).

@@ -54,12 +54,12 @@ TEST_F(Round, GivesAllPartsToEachInRankOrder) {
 TEST_F(Round, KeepsOneFrameForAMemberThatTakesNone) {
   gather_all(kMaxGatherBytes);
   Member& slow = members_.front();
-  EXPECT_TRUE(meeting_.may_write(slow.client));
-  EXPECT_TRUE(slow.client.session.out().empty());
-  for (int turn = 0; turn < 3; ++turn) EXPECT_LE(meeting_.to_write(slow.client).size(), 70u << 10);
+  EXPECT_TRUE(meeting_.may_write(slow.link));
+  EXPECT_TRUE(slow.link.session.out().empty());
+  for (int turn = 0; turn < 3; ++turn) EXPECT_LE(meeting_.to_write(slow.link).size(), 70u << 10);
   slow.hear_all();
   EXPECT_EQ(slow.parts, expected(kMaxGatherBytes));
-  EXPECT_FALSE(meeting_.may_write(slow.client));
+  EXPECT_FALSE(meeting_.may_write(slow.link));
 }
 
 TEST_F(Round, EndsForAllIfOneBeginsTheNextBeforeItHasHeardThis) {
@@ -77,12 +77,12 @@ TEST(FailingMember, OfTheServicesProcessIsAnsweredOnceAllOthersKnow) {
   Member first(meeting, 1, 3);
   own.hear_all();
   own.say(FrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
-  EXPECT_FALSE(meeting.may_write(own.client));
+  EXPECT_FALSE(meeting.may_write(own.link));
   first.hear_all();
   EXPECT_EQ(first.heard.back(), FrameKind::kError);
-  EXPECT_FALSE(meeting.may_write(own.client)) << "one has not come yet";
+  EXPECT_FALSE(meeting.may_write(own.link)) << "one has not come yet";
   Member last(meeting, 2, 3);
-  EXPECT_FALSE(meeting.may_write(own.client)) << "one does not know yet";
+  EXPECT_FALSE(meeting.may_write(own.link)) << "one does not know yet";
   last.hear_all();
   EXPECT_EQ(last.heard.back(), FrameKind::kError);
   EXPECT_TRUE(failure_in(last.last).message().ends_with("): no way on"));
@@ -109,7 +109,7 @@ TEST(FailingMember, KeepsNoRankOfTheServicesProcessFromComing) {
   failing.say(FrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
   failing.hear_all();
   Member own(meeting, {.rank = 0, .ranks = 3, .own = true});
-  EXPECT_FALSE(meeting.may_write(own.client)) << "one has not come yet";
+  EXPECT_FALSE(meeting.may_write(own.link)) << "one has not come yet";
   Member last(meeting, 2, 3);
   last.hear_all();
   own.hear_all();
@@ -173,7 +173,7 @@ TEST_F(Together, TellsInOneFrameOfAllThatHaveLeftMeanwhile) {
   slow.hear_all();
   EXPECT_EQ(slow.heard, std::vector{FrameKind::kLeft});
   EXPECT_TRUE(std::ranges::equal(slow.last, std::as_bytes(std::span(left))));
-  EXPECT_FALSE(meeting_.may_write(slow.client));
+  EXPECT_FALSE(meeting_.may_write(slow.link));
 }
 
 TEST_F(Together, RegroupsByWhatDiffers) {

@@ -39,7 +39,7 @@ struct ScriptedMember {
   ScriptedMember(tutti::bootstrap::Meeting& at, Nobody, bool own = false)
       : meeting(at),
         session(Session::Side::kMember, scripted_id().name, scripted_id().secret),
-        client(meeting.enter({.from = "the test", .own = own})) {
+        link(meeting.enter({.from = "the test", .own = own})) {
     for (int turn = 0; turn < 2; ++turn) {
       tell();
       hear();
@@ -55,7 +55,7 @@ struct ScriptedMember {
   ScriptedMember(tutti::bootstrap::Meeting& at, int rank, int ranks)
       : ScriptedMember(at, {.rank = rank, .ranks = ranks}) {}
 
-  void tell() { meeting.hear(client, std::exchange(session.out(), {})); }
+  void tell() { meeting.hear(link, std::exchange(session.out(), {})); }
   void say(FrameKind kind, std::span<const std::byte> body = {}) {
     session.put(kind, {body});
     tell();
@@ -63,8 +63,8 @@ struct ScriptedMember {
   void gather(std::span<const std::byte> part) { say(FrameKind::kGather, part); }
   // Takes one piece of what there is to be written to it; false: nothing.
   bool hear() {
-    if (!meeting.may_write(client)) return false;
-    const auto bytes = std::exchange(meeting.to_write(client), {});
+    if (!meeting.may_write(link)) return false;
+    const auto bytes = std::exchange(meeting.to_write(link), {});
     sent_to_it += bytes.size();
     session.append(bytes);
     tutti::bootstrap::Frame frame{};
@@ -86,7 +86,7 @@ struct ScriptedMember {
 
   tutti::bootstrap::Meeting& meeting;
   Session session;
-  tutti::bootstrap::Client& client;
+  tutti::bootstrap::Link& link;
   std::vector<FrameKind> heard;
   std::vector<std::byte> last;  // the body of the last frame
   tutti::bootstrap::Parts parts;

@@ -36,17 +36,17 @@ void garble(Session session, Input input) {
 struct Visitor {
   Visitor(Meeting& meeting, bool own)
       : session(Session::Side::kMember, id().name, id().secret),
-        client(&meeting.enter({.from = "fuzz", .network = !own, .own = own})) {
+        link(&meeting.enter({.from = "fuzz", .network = !own, .own = own})) {
     for (int turn = 0; turn < 2; ++turn) {
-      meeting.hear(*client, std::exchange(session.out(), {}));
-      session.append(std::exchange(client->session.out(), {}));
+      meeting.hear(*link, std::exchange(session.out(), {}));
+      session.append(std::exchange(link->session.out(), {}));
       Frame frame{};
       (void)session.next(frame);
     }
     if (!session.established()) std::abort();
   }
   Session session;
-  Client* client;
+  Link* link;
 };
 
 // Three members whose frames are the input's: who, kind, length, body.
@@ -56,23 +56,23 @@ void debate(Input input) {
   while (!input.empty()) {
     const uint8_t what = input.number();
     Visitor& visitor = visitors[(what & 1) + ((what & 32) != 0 ? 1 : 0)];
-    if (visitor.client->gone) continue;
+    if (visitor.link->gone) continue;
     if ((what & 0xf0) == 0xf0) {
-      meeting.lost(*visitor.client, 0);
+      meeting.lost(*visitor.link, 0);
     } else if ((what & 2) != 0) {  // a hello that may well make sense
       const Hello hello{input.number() % 4, input.number() % 4, (what & 8) != 0 ? 1 : 0, 1, -1,
                         host_field("fuzz")};
       visitor.session.put(FrameKind::kHello, {bytes_of(hello)});
     } else {
-      const auto kind = static_cast<FrameKind>(input.number() % 24);
+      const auto kind = static_cast<FrameKind>(input.number() % 30);
       const size_t length = static_cast<size_t>(input.number()) * ((what & 4) != 0 ? 20 : 1);
       visitor.session.put(kind, {input.take(length)});
     }
-    meeting.hear(*visitor.client, std::exchange(visitor.session.out(), {}));
+    meeting.hear(*visitor.link, std::exchange(visitor.session.out(), {}));
     meeting.check_deadlines();
     for (Visitor& one : visitors) {
-      if (!one.client->gone && meeting.may_write(*one.client)) {
-        meeting.to_write(*one.client).clear();
+      if (!one.link->gone && meeting.may_write(*one.link)) {
+        meeting.to_write(*one.link).clear();
       }
     }
     (void)meeting.finished();

@@ -1,0 +1,75 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "bootstrap/member_state.hpp"
+
+#include <unistd.h>
+
+namespace tutti::bootstrap {
+
+void MemberState::say_hello(const Joiner& joiner, int32_t timeout_ms) {
+  const Hello hello{.rank = joiner.rank,
+                    .ranks = joiner.ranks,
+                    .newcomers = joiner.newcomers,
+                    .pid = getpid(),
+                    .timeout_ms = timeout_ms,
+                    .host = host_field(host_name())};
+  session_.put(FrameKind::kHello, {bytes_of(hello)});
+}
+
+MemberState::Step MemberState::next() {
+  for (;;) {
+    Frame frame{};
+    const Session::Got got = session_.next(frame);
+    if (got == Session::Got::kRefused) return Step::kRefused;
+    // The service says nothing before the hello, so there is no frame to lose.
+    if (!proved_ && session_.established()) {
+      proved_ = true;
+      return Step::kProved;
+    }
+    if (got == Session::Got::kMore) return Step::kMore;
+    const Step step = understand(frame);
+    if (step != Step::kMore) return step;
+  }
+}
+
+MemberState::Step MemberState::understand(Frame frame) {
+  switch (frame.kind) {
+    case FrameKind::kAdmitted: return Step::kAdmitted;
+    case FrameKind::kGoodbye: return Step::kGoodbye;
+    case FrameKind::kError: told_ = failure_in(frame.body); return Step::kFailed;
+    case FrameKind::kWelcome:
+      return frame.body.size() == sizeof seat_ && take(frame.body, seat_) ? Step::kWelcome
+                                                                          : Step::kNonsense;
+    case FrameKind::kStayed:
+      return frame.body.size() == sizeof keeper_ && take(frame.body, keeper_) ? Step::kStayed
+                                                                              : Step::kNonsense;
+    case FrameKind::kParts: break;
+    default: return Step::kNonsense;
+  }
+  const auto ranks = static_cast<size_t>(seat_.ranks);
+  if (!bootstrap::take_parts(frame.body, ranks, parts_)) return Step::kNonsense;
+  return parts_.size() == ranks ? Step::kOutcome : Step::kMore;
+}
+
+Status refusal_by(const Session& session, const UniqueId& id) {
+  switch (session.refusal()) {
+    case Refusal::kSecret:
+      return {Code::kInvalidArgument,
+              "the secret is wrong: this id belongs to another communicator, or what was said was "
+              "changed on its way"};
+    case Refusal::kElsewhere:
+      return Status::format(Code::kTimeout,
+                            "the service that listens there serves another meeting (id {})",
+                            id.describe());
+    case Refusal::kProtocol:
+      return Status::format(Code::kUnsupported,
+                            "the service at which ranks meet is of {}, this rank of Tutti {}, "
+                            "which speaks protocol {}: all ranks need the same version",
+                            session.other(), version_text(TUTTI_VERSION), kProtocol);
+    case Refusal::kNone:
+    case Refusal::kNonsense: break;
+  }
+  return Status::format(Code::kInternal, "what listens there is no service of Tutti (id {})",
+                        id.describe());
+}
+
+}  // namespace tutti::bootstrap

@@ -1,0 +1,67 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// A rank's end of its connection to the service, without the socket, from the proof of the secret
+// to the last round: what the rank says, and what it is told.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "bootstrap/join.hpp"
+#include "bootstrap/parts.hpp"
+#include "bootstrap/session.hpp"
+
+namespace tutti::bootstrap {
+
+class MemberState {
+ public:
+  enum class Step : uint8_t {
+    kMore,  // nothing yet
+    kProved,
+    kAdmitted,
+    kWelcome,  // seat() is known
+    kOutcome,  // of a round: take_parts()
+    kStayed,   // keeper() is known
+    kGoodbye,
+    kFailed,   // the meeting has: told()
+    kRefused,  // the session's refusal() says why
+    kNonsense,
+  };
+
+  explicit MemberState(const UniqueId& id)
+      : session_(Session::Side::kMember, id.name, id.secret) {}
+
+  // What the bytes that the session has amount to, one step after the other.
+  Step next();
+
+  // `timeout_ms`: how long it will wait; -1: for ever.
+  void say_hello(const Joiner& joiner, int32_t timeout_ms);
+  void gather(std::span<const std::byte> mine) { session_.put(FrameKind::kGather, {mine}); }
+  void stay() { session_.put(FrameKind::kStay, {}); }
+  void leave() { session_.put(FrameKind::kLeave, {}); }
+  void release() { session_.put(FrameKind::kRelease, {}); }
+  void fail(const Status& why) { session_.put(FrameKind::kFail, {failure_bytes(why)}); }
+
+  [[nodiscard]] Session& session() { return session_; }
+  [[nodiscard]] const Session& session() const { return session_; }
+  [[nodiscard]] const Seat& seat() const { return seat_; }
+  [[nodiscard]] const Keeper& keeper() const { return keeper_; }
+  [[nodiscard]] const Status& told() const { return told_; }
+  Parts take_parts() { return std::exchange(parts_, {}); }
+
+ private:
+  Step understand(Frame frame);
+
+  Session session_;
+  bool proved_ = false;
+  Seat seat_{};
+  Keeper keeper_{};
+  Parts parts_;  // of the round under way
+  Status told_;  // by the service: that the meeting has failed
+};
+
+// What a rank is told whose session the service has refused.
+Status refusal_by(const Session& session, const UniqueId& id);
+
+}  // namespace tutti::bootstrap

@@ -1,0 +1,62 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The state of a host's relay, without its sockets: a service whose clients are the ranks of its
+// host, and which comes to the meeting over one connection for all of them. It passes on what each
+// says, and gives each what the meeting says to one or to all. Who belongs there, and what a frame
+// means, is the meeting's to say.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bootstrap/hub.hpp"
+
+namespace tutti::bootstrap {
+
+class Relay final : public Hub {
+ public:
+  explicit Relay(const UniqueId& id, Clock clock = now_ms);
+
+  // The connection to the meeting, until it is lost.
+  [[nodiscard]] Link* meeting() { return meeting_; }
+
+  void forget_gone() override;
+  [[nodiscard]] int64_t next_deadline_ms() const override;
+  [[nodiscard]] bool finished() const override;
+  [[nodiscard]] bool expects_more() const override { return expects_more_; }
+  [[nodiscard]] bool may_write(const Link& link) const override;
+
+ private:
+  using Body = std::span<const std::byte>;
+  // What a client has said before the meeting knew this relay.
+  struct Held {
+    FrameKind kind;
+    Addressed from;
+    std::vector<std::byte> body;
+  };
+
+  void handle(Link& link, const Frame& frame) override;
+  void heard(Link& link) override;
+  void broke(Link& link, int error) override;
+  void refuse_version(const Link& link) override;
+  void greet(Link& link, Frame frame);
+  void pass_up(FrameKind kind, const Addressed& from, Body body);
+  void hear_meeting(const Frame& frame);
+  void pass_to_all(uint32_t but, FrameKind kind, Body body);
+  void pass_down(Link& link, FrameKind kind, Body body);
+  void lose_meeting(int error);
+
+  Link* meeting_;
+  std::unordered_map<uint32_t, Link*> clients_;  // by their numbers
+  std::vector<Held> held_;
+  uint32_t last_number_ = 0;
+  const int64_t first_until_ms_;  // for the first client to come
+  bool introduced_ = false;       // to the meeting
+  bool expects_more_ = true;
+  bool may_end_ = false;  // the meeting's process, without that being news
+  bool together_ = false;  // all have stayed
+};
+
+}  // namespace tutti::bootstrap

@@ -1,0 +1,139 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Meetings of many ranks on many hosts, simulated. TUTTI_TEST_RANKS=10000 has so many, on a
+// hundredth as many hosts, and takes minutes.
+#include "bootstrap/simulated.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "bootstrap/scripted.hpp"
+#include "core/log.hpp"
+
+namespace tutti::bootstrap {
+namespace {
+
+using tutti_test::scripted_id;
+using tutti_test::simulated_ms;
+using tutti_test::simulated_ns;
+using tutti_test::SimulatedHost;
+using tutti_test::SimulatedRank;
+using tutti_test::SimulatedService;
+using tutti_test::Simulation;
+
+constexpr int64_t kSecond = 1'000'000'000;
+
+int ranks_wanted() {
+  const char* given = std::getenv("TUTTI_TEST_RANKS");
+  return given != nullptr ? std::atoi(given) : 240;
+}
+
+// Mostly alike, as what ranks say of themselves is: of 58 bytes, an address and a key differ.
+std::vector<std::byte> part_of_round(int rank, int round) {
+  std::vector<std::byte> part(58, static_cast<std::byte>(round));
+  for (size_t i = 0; i < 12; ++i) {
+    part[20 + i] = static_cast<std::byte>((rank + 1) * 2654435761u >> (i % 4 * 8));
+  }
+  return part;
+}
+
+// What a meeting of ranks on hosts takes, the service on the first.
+class Job {
+ public:
+  Job(int ranks, int hosts, bool relays) : hosts_(static_cast<size_t>(hosts)) {
+    log::set_level(LogLevel::kError);
+    service_ = std::make_unique<SimulatedService>(
+        simulation_, hosts_[0],
+        std::make_unique<Meeting>(scripted_id(), 0, kNever, &simulated_ms));
+    const int each = (ranks + hosts - 1) / hosts;
+    for (int rank = 0; rank < ranks; ++rank) {
+      const auto host = static_cast<size_t>(rank / each);
+      if (relays && host > 0 && rank % each == 0) start_relay(hosts_[host]);
+      ranks_.push_back(std::make_unique<SimulatedRank>(simulation_, hosts_[host], scripted_id(),
+                                                       rank, ranks, kRounds, part_));
+      const bool by_relay = relays && host > 0;
+      ranks_.back()->keeps_outcome = rank % 7 == 0;
+      ranks_.back()->join(by_relay ? *relays_.back() : *service_);
+    }
+  }
+
+  void start_relay(SimulatedHost& host) {
+    auto state = std::make_unique<Relay>(scripted_id(), &simulated_ms);
+    Link* const meeting = state->meeting();
+    relays_.push_back(std::make_unique<SimulatedService>(simulation_, host, std::move(state)));
+    relays_.back()->attach(*meeting, *simulation_.connect(*relays_.back(), *service_));
+    simulation_.wake(*relays_.back(), 0);
+  }
+
+  void run(int64_t for_ns) { simulation_.run(simulated_ns + for_ns); }
+
+  void print(const char* how) const {
+    int64_t last_ns = 0;
+    uint64_t relayed = 0;
+    double relay_s = 0;
+    for (const auto& rank : ranks_) last_ns = std::max(last_ns, rank->stayed_at_ns());
+    for (const auto& relay : relays_) {
+      relayed = std::max(relayed, relay->sent_bytes());
+      relay_s = std::max(relay_s, relay->processor_s());
+    }
+    fmt::print("{} ranks on {} hosts {}: met within {:.3f} s, of which the service took {:.3f} s "
+               "of processor; {} connections, {:.1f} MB sent; at most at a relay {:.3f} s, {:.1f} "
+               "MB\n",
+               ranks_.size(), hosts_.size(), how, static_cast<double>(last_ns) * 1e-9,
+               service_->processor_s(), service_->most_connections(),
+               static_cast<double>(service_->sent_bytes()) * 1e-6, relay_s,
+               static_cast<double>(relayed) * 1e-6);
+  }
+
+  void expect_met() const {
+    Parts expected;
+    for (size_t rank = 0; rank < ranks_.size(); ++rank) {
+      expected.push_back(part_of_round(static_cast<int>(rank), kRounds - 1));
+    }
+    for (const auto& rank : ranks_) {
+      ASSERT_TRUE(rank->stayed()) << rank->told().message();
+      if (rank->keeps_outcome) {
+        EXPECT_TRUE(rank->outcome() == expected);
+      }
+    }
+  }
+
+  static constexpr int kRounds = 17;
+  const SimulatedRank::Part part_ = part_of_round;
+  Simulation simulation_;
+  std::vector<SimulatedHost> hosts_;
+  std::unique_ptr<SimulatedService> service_;
+  std::vector<std::unique_ptr<SimulatedService>> relays_;
+  std::vector<std::unique_ptr<SimulatedRank>> ranks_;
+};
+
+TEST(SimulatedMeeting, TakesAConnectionForEachHostAndSendsOutcomesToEachOnce) {
+  const int ranks = ranks_wanted();
+  const int hosts = std::max(ranks / 100, 12);
+  Job flat(ranks, hosts, false);
+  flat.run(1000 * kSecond);
+  flat.expect_met();
+  flat.print("without relays");
+  Job job(ranks, hosts, true);
+  job.run(1000 * kSecond);
+  job.expect_met();
+  job.print("with a relay on each");
+  const auto lines = static_cast<size_t>(hosts - 1 + (ranks + hosts - 1) / hosts);
+  EXPECT_EQ(flat.service_->most_connections(), static_cast<size_t>(ranks));
+  EXPECT_LE(job.service_->most_connections(), lines);
+  // Outcomes once for each line, and little else for each rank.
+  EXPECT_LT(job.service_->sent_bytes(),
+            flat.service_->sent_bytes() * lines / static_cast<size_t>(ranks) + 600u * ranks);
+}
+
+TEST(SimulatedMeeting, EndsForAllWhenARelayAndItsRanksDie) {
+  Job job(60, 6, true);
+  job.relays_[2]->die();
+  for (int rank = 30; rank < 40; ++rank) job.ranks_[static_cast<size_t>(rank)]->die();
+  job.run(1000 * kSecond);
+}
+
+}  // namespace
+}  // namespace tutti::bootstrap
