@@ -57,7 +57,8 @@ bool Meeting::finished() const {
 }
 
 int64_t Meeting::next_deadline_ms() const {
-  int64_t next_ms = phase_ == Phase::kFailed ? linger_ms_ : deadline_ms_;
+  int64_t next_ms = deadline_ms_;
+  if (phase_ == Phase::kFailed) next_ms = now() < linger_ms_ ? linger_ms_ : kNever;
   if (now() < tell_until_ms_) next_ms = std::min(next_ms, tell_until_ms_);
   if (warn_after_ms_ != kNever && anybody_waits()) {
     next_ms = std::min(next_ms, first_arrival_ms_ + warn_after_ms_);
@@ -306,14 +307,18 @@ void Meeting::fail(Code code, const std::string& text, const Attendee* but) {
   linger_ms_ =
       deadline_ms_ == kNever ? now() + kHandshakeMs : std::max(deadline_ms_, now() + kHandshakeMs);
   const auto body = failure_bytes({code, text});
-  for (Link& link : links_) link.queue.clear();
+  const int64_t give_up_ms = std::max(now(), tell_until_ms_) + kHandshakeMs;
+  for (Link& link : links_) {
+    link.queue.clear();
+    if (link.relays) link.give_up_ms = give_up_ms + kHandshakeMs;
+  }
   say_to_all(FrameKind::kError, body, but);
   for (Attendee& attendee : attendees_) {
     if (&attendee == but || attendee.ending || attendee.gone) continue;
     attendee.ending = true;
     if (attendee.link == nullptr || attendee.link->relays) continue;  // which hangs up on whoever it tells of an error
     attendee.link->ending = true;
-    attendee.link->give_up_ms = std::max(now(), tell_until_ms_) + kHandshakeMs;
+    attendee.link->give_up_ms = give_up_ms;
   }
 }
 

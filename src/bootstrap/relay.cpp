@@ -1,8 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "bootstrap/relay.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -19,8 +17,9 @@ bool hears(const Link& link) { return link.number != 0 && !link.ending && !link.
 
 }  // namespace
 
-Relay::Relay(const UniqueId& id, Clock clock)
+Relay::Relay(const UniqueId& id, int pid, Clock clock)
     : Hub(id, clock),
+      pid_(pid),
       meeting_(&links_.emplace_back(Session::Side::kMember, Origin{.from = "the meeting"}, id,
                                     now())),
       first_until_ms_(now() + kProofMs) {
@@ -105,7 +104,7 @@ void Relay::heard(Link& link) {
   if (&link != meeting_ || introduced_ || !link.session.established()) return;
   introduced_ = true;
   link.give_up_ms = kNever;
-  link.session.put(FrameKind::kRelay, {bytes_of(RelayHello{getpid()})});
+  link.session.put(FrameKind::kRelay, {bytes_of(RelayHello{pid_})});
   for (const Held& one : std::exchange(held_, {})) pass_up(one.kind, one.from, one.body);
 }
 

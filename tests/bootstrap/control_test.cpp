@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The line that stays open after the meeting: what each rank learns of the others.
+// The line that stays open after the meeting: what each rank learns of the others. Odd ranks come as
+// if from other hosts, over connections of their own or over the one of a relay.
 #include <gtest/gtest.h>
 #include <poll.h>
 
@@ -30,9 +31,10 @@ UniqueId network_id() {
                           free_address("127.0.0.1"));
 }
 
-// Odd ranks come as if from other hosts.
-std::unique_ptr<Control> stay(const UniqueId& id, int rank, int ranks) {
-  auto exchange = meet(id, rank, ranks, kLongMs, rank % 2 == 1 ? Via::kNetwork : Via::kAny);
+class Together : public testing::TestWithParam<Via> {};
+
+std::unique_ptr<Control> stay(const UniqueId& id, int rank, int ranks, Via via) {
+  auto exchange = meet(id, rank, ranks, kLongMs, rank % 2 == 1 ? via : Via::kAny);
   EXPECT_TRUE(exchange.ok()) << error_of(exchange);
   if (!exchange.ok()) return nullptr;
   EXPECT_TRUE((*exchange)->allgather({}).ok());
@@ -58,11 +60,11 @@ std::vector<ControlNews> listen(Control& control, size_t count) {
 
 std::string host_of_this_process() { return " on host " + host_name() + ")"; }
 
-TEST(Control, AFailureIsToldToAllOthersWithItsCause) {
+TEST_P(Together, AFailureIsToldToAllOthersWithItsCause) {
   const UniqueId id = network_id();
   Shared<std::atomic<int>> heard;
   run_processes({4, kLimit, {}}, [&](int rank) {
-    const auto control = stay(id, rank, 4);
+    const auto control = stay(id, rank, 4, GetParam());
     ASSERT_NE(control, nullptr);
     if (rank == 1) {
       control->fail({Code::kAborted, "aborted by rank 1: " + std::string(10000, 'x')});
@@ -80,11 +82,11 @@ TEST(Control, AFailureIsToldToAllOthersWithItsCause) {
   });
 }
 
-TEST(Control, ANoteGoesToTheRankItIsFor) {
+TEST_P(Together, ANoteGoesToTheRankItIsFor) {
   const UniqueId id = network_id();
   Shared<std::atomic<int>> done;
   run_processes({4, kLimit, {}}, [&](int rank) {
-    const auto control = stay(id, rank, 4);
+    const auto control = stay(id, rank, 4, GetParam());
     ASSERT_NE(control, nullptr);
     // To the next one; the last also to one that there is not.
     if (rank == 3) control->tell(17, {});
@@ -102,13 +104,13 @@ TEST(Control, ANoteGoesToTheRankItIsFor) {
 }
 
 // More than a socket takes at once, while the receiver does not read yet.
-TEST(Control, PagesOfMegabytesArriveWhole) {
+TEST_P(Together, PagesOfMegabytesArriveWhole) {
   const UniqueId id = network_id();
   constexpr size_t kPages = 128;
   Shared<std::atomic<int>> shown;
   Shared<std::atomic<int>> done;
   run_processes({2, kLimit, {}}, [&](int rank) {
-    const auto control = stay(id, rank, 2);
+    const auto control = stay(id, rank, 2, GetParam());
     ASSERT_NE(control, nullptr);
     if (rank == 1) {
       for (size_t i = 0; i < kPages; ++i) {
@@ -131,12 +133,12 @@ TEST(Control, PagesOfMegabytesArriveWhole) {
   });
 }
 
-TEST(Control, ADeathIsToldToAllOthers) {
+TEST_P(Together, ADeathIsToldToAllOthers) {
   const UniqueId id = network_id();
   Shared<std::array<std::atomic<int>, 2>> pids;
   Shared<std::atomic<int>> heard;
   run_processes({5, kLimit, {3, 4}}, [&](int rank) {
-    const auto control = stay(id, rank, 5);
+    const auto control = stay(id, rank, 5, GetParam());
     ASSERT_NE(control, nullptr);
     if (rank >= 3) {  // one of this host, one that came over TCP
       (*pids)[static_cast<size_t>(rank - 3)] = getpid();
@@ -155,11 +157,11 @@ TEST(Control, ADeathIsToldToAllOthers) {
   });
 }
 
-TEST(Control, WhoLeavesIsNotDeadAlthoughItsProcessEnds) {
+TEST_P(Together, WhoLeavesIsNotDeadAlthoughItsProcessEnds) {
   const UniqueId id = network_id();
   Shared<std::atomic<int>> left;
   run_processes({4, kLimit, {}}, [&](int rank) {
-    auto control = stay(id, rank, 4);
+    auto control = stay(id, rank, 4, GetParam());
     ASSERT_NE(control, nullptr);
     // In this order. Rank 0's process, and with it the service, is gone then, and that is no news.
     await(*left, rank);
@@ -179,11 +181,11 @@ TEST(Control, WhoLeavesIsNotDeadAlthoughItsProcessEnds) {
   });
 }
 
-TEST(Control, TheServiceGoesOnAfterARankOfItsProcessHasLeft) {
+TEST_P(Together, TheServiceGoesOnAfterARankOfItsProcessHasLeft) {
   const UniqueId id = network_id();
   Shared<std::atomic<int>> done;
   run_processes({3, kLimit, {}}, [&](int rank) {
-    auto control = stay(id, rank, 3);
+    auto control = stay(id, rank, 3, GetParam());
     ASSERT_NE(control, nullptr);
     if (rank == 0) {
       control.reset();
@@ -200,11 +202,11 @@ TEST(Control, TheServiceGoesOnAfterARankOfItsProcessHasLeft) {
   });
 }
 
-TEST(Control, TheDeathOfTheServicesProcessIsTheLastNewsAndNamesIt) {
+TEST_P(Together, TheDeathOfTheServicesProcessIsTheLastNewsAndNamesIt) {
   const UniqueId id = network_id();
   Shared<std::atomic<int>> pid;
   run_processes({3, kLimit, {0}}, [&](int rank) {
-    const auto control = stay(id, rank, 3);
+    const auto control = stay(id, rank, 3, GetParam());
     ASSERT_NE(control, nullptr);
     if (rank == 0) {
       *pid = getpid();
@@ -220,7 +222,7 @@ TEST(Control, TheDeathOfTheServicesProcessIsTheLastNewsAndNamesIt) {
   });
 }
 
-TEST(Control, AServiceInAProcessThatIsNoRankIsNamedAsThat) {
+TEST_P(Together, AServiceInAProcessThatIsNoRankIsNamedAsThat) {
   const UniqueId id = network_id();
   Shared<std::atomic<int>> joined;
   run_processes({3, kLimit, {2}}, [&](int process) {
@@ -229,7 +231,7 @@ TEST(Control, AServiceInAProcessThatIsNoRankIsNamedAsThat) {
       await(*joined, 2);
       kill_myself();
     }
-    auto exchange = join(id, process, 2, now_ms() + kLongMs, Via::kNetwork);
+    auto exchange = join(id, process, 2, now_ms() + kLongMs, GetParam());
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
     auto control = (*exchange)->stay();
     ASSERT_TRUE(control.ok()) << error_of(control);
@@ -265,11 +267,11 @@ ControlNews wait_for(Control& control, Kind kind) {
   return {};
 }
 
-TEST(Control, WhoIsLeftRegroups) {
+TEST_P(Together, WhoIsLeftRegroups) {
   const UniqueId id = network_id();
   Shared<std::array<std::atomic<int>, 2>> over;
   run_processes({5, kLimit, {3}}, [&](int rank) {
-    auto control = stay(id, rank, 5);
+    auto control = stay(id, rank, 5, GetParam());
     ASSERT_NE(control, nullptr);
     if (rank == 3) {
       usleep(20'000);
@@ -297,10 +299,10 @@ TEST(Control, WhoIsLeftRegroups) {
   });
 }
 
-TEST(Control, ManyThreadsMayUseItAtOnce) {
+TEST_P(Together, ManyThreadsMayUseItAtOnce) {
   const UniqueId id = network_id();
   run_processes({2, kLimit, {}}, [&](int rank) {
-    const auto control = stay(id, rank, 2);
+    const auto control = stay(id, rank, 2, GetParam());
     ASSERT_NE(control, nullptr);
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i) {
@@ -315,12 +317,12 @@ TEST(Control, ManyThreadsMayUseItAtOnce) {
 }
 
 // The service may write to one that is gone before it has read that it leaves.
-TEST(Control, WhoHasLeftIsNotSaidToHaveDied) {
+TEST_P(Together, WhoHasLeftIsNotSaidToHaveDied) {
   constexpr int kRanks = 40;
   for (int round = 0; round < 5; ++round) {
     const UniqueId id = network_id();
     run_processes({kRanks, kLimit, {}}, [&](int rank) {
-      auto control = stay(id, rank, kRanks);
+      auto control = stay(id, rank, kRanks, GetParam());
       ASSERT_NE(control, nullptr);
       if (rank != 0) return;
       for (int left = 0; left + 1 < kRanks;) {
@@ -334,10 +336,10 @@ TEST(Control, WhoHasLeftIsNotSaidToHaveDied) {
   }
 }
 
-TEST(Control, WhoLeavesInsteadOfStayingIsNamed) {
+TEST_P(Together, WhoLeavesInsteadOfStayingIsNamed) {
   const UniqueId id = network_id();
   run_processes({3, kLimit, {}}, [&](int rank) {
-    auto exchange = meet(id, rank, 3, kLongMs, rank == 2 ? Via::kNetwork : Via::kAny);
+    auto exchange = meet(id, rank, 3, kLongMs, rank == 2 ? GetParam() : Via::kAny);
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
     if (rank == 2) return;
     auto control = (*exchange)->stay();
@@ -346,6 +348,11 @@ TEST(Control, WhoLeavesInsteadOfStayingIsNamed) {
     EXPECT_TRUE(says(error_of(control), "left while the communicator was being made"));
   });
 }
+
+INSTANTIATE_TEST_SUITE_P(Control, Together, testing::Values(Via::kNetwork, Via::kRelay),
+                         [](const auto& info) {
+                           return info.param == Via::kRelay ? "ByRelay" : "ByNetwork";
+                         });
 
 }  // namespace
 }  // namespace tutti

@@ -65,7 +65,7 @@ class Simulation {
   std::vector<std::byte> receive(SimulatedEnd& at, size_t most);
   void close(SimulatedEnd& end);
   void wake(SimulatedProcess& process, int64_t at_ns);
-  // Until nothing more happens, or the clock has got there.
+  // Until the clock has got there.
   void run(int64_t until_ns);
 
  private:
@@ -97,6 +97,8 @@ class SimulatedProcess {
 
   // Somebody has connected.
   virtual void accept(SimulatedEnd&) {}
+  // As the system tells it to others of its host.
+  [[nodiscard]] virtual int pid() const { return 0; }
   // Ends without a word.
   void die();
   [[nodiscard]] double processor_s() const { return static_cast<double>(processor_ns_) * 1e-9; }
@@ -175,6 +177,7 @@ class SimulatedRank final : public SimulatedProcess {
     state_.leave();
     simulation_.wake(*this, simulated_ns);
   }
+  [[nodiscard]] int pid() const override { return 1000 + rank_; }
   // The outcome of the last round.
   [[nodiscard]] const tutti::bootstrap::Parts& outcome() const { return outcome_; }
   [[nodiscard]] int rounds_done() const { return rounds_done_; }
@@ -290,6 +293,7 @@ inline void Simulation::run(int64_t until_ns) {
     events_.pop();
     what();
   }
+  simulated_ns = until_ns;
 }
 
 inline void SimulatedProcess::take_turn() {
@@ -321,7 +325,8 @@ inline void SimulatedService::turn() {
     SimulatedEnd& end = *waiting_.front();
     waiting_.pop_front();
     const bool network = &end.other->process->host() != &host_;
-    tutti::bootstrap::Link& link = hub_->enter({.from = "a host", .network = network});
+    tutti::bootstrap::Link& link =
+        hub_->enter({.from = "a host", .network = network, .pid = end.other->process->pid()});
     ends_of_[&link] = &end;
     ++strangers;
     read(link, end);
@@ -330,8 +335,9 @@ inline void SimulatedService::turn() {
   hub_->check_deadlines();
   for (tutti::bootstrap::Link& link : links) write(link, *ends_of_[&link]);
   forget();
+  if (hub_->finished()) return die();  // as its thread ends
   const int64_t next_ms = hub_->next_deadline_ms();
-  if (next_ms != tutti::kNever && !hub_->finished()) {
+  if (next_ms != tutti::kNever) {
     simulation_.wake(*this, (next_ms + 1) * 1'000'000);
   }
 }

@@ -27,7 +27,7 @@ constexpr int64_t kSecond = 1'000'000'000;
 
 int ranks_wanted() {
   const char* given = std::getenv("TUTTI_TEST_RANKS");
-  return given != nullptr ? std::atoi(given) : 240;
+  return given != nullptr ? std::atoi(given) : 120;
 }
 
 // Mostly alike, as what ranks say of themselves is: of 58 bytes, an address and a key differ.
@@ -50,17 +50,17 @@ class Job {
     const int each = (ranks + hosts - 1) / hosts;
     for (int rank = 0; rank < ranks; ++rank) {
       const auto host = static_cast<size_t>(rank / each);
-      if (relays && host > 0 && rank % each == 0) start_relay(hosts_[host]);
       ranks_.push_back(std::make_unique<SimulatedRank>(simulation_, hosts_[host], scripted_id(),
                                                        rank, ranks, kRounds, part_));
       const bool by_relay = relays && host > 0;
+      if (by_relay && rank % each == 0) start_relay(hosts_[host], ranks_.back()->pid());
       ranks_.back()->keeps_outcome = rank % 7 == 0;
       ranks_.back()->join(by_relay ? *relays_.back() : *service_);
     }
   }
 
-  void start_relay(SimulatedHost& host) {
-    auto state = std::make_unique<Relay>(scripted_id(), &simulated_ms);
+  void start_relay(SimulatedHost& host, int pid) {
+    auto state = std::make_unique<Relay>(scripted_id(), pid, &simulated_ms);
     Link* const meeting = state->meeting();
     relays_.push_back(std::make_unique<SimulatedService>(simulation_, host, std::move(state)));
     relays_.back()->attach(*meeting, *simulation_.connect(*relays_.back(), *service_));
@@ -111,7 +111,7 @@ class Job {
 
 TEST(SimulatedMeeting, TakesAConnectionForEachHostAndSendsOutcomesToEachOnce) {
   const int ranks = ranks_wanted();
-  const int hosts = std::max(ranks / 100, 12);
+  const int hosts = std::max(ranks / 100, 6);
   Job flat(ranks, hosts, false);
   flat.run(1000 * kSecond);
   flat.expect_met();
@@ -128,11 +128,45 @@ TEST(SimulatedMeeting, TakesAConnectionForEachHostAndSendsOutcomesToEachOnce) {
             flat.service_->sent_bytes() * lines / static_cast<size_t>(ranks) + 600u * ranks);
 }
 
-TEST(SimulatedMeeting, EndsForAllWhenARelayAndItsRanksDie) {
-  Job job(60, 6, true);
+// The relay of the fourth host is in the process of its first rank.
+TEST(SimulatedMeeting, EndsForAllWhenTheProcessOfARelayDies) {
+  constexpr int kRanks = 60;
+  constexpr int kFirst = 30;
+  Job job(kRanks, 6, true);
+  while (job.ranks_[kFirst]->rounds_done() < 3) job.run(kSecond / 100'000);
   job.relays_[2]->die();
-  for (int rank = 30; rank < 40; ++rank) job.ranks_[static_cast<size_t>(rank)]->die();
-  job.run(1000 * kSecond);
+  job.ranks_[kFirst]->die();
+  job.run(10 * kSecond);
+  for (int rank = 0; rank < kRanks; ++rank) {
+    const SimulatedRank& one = *job.ranks_[static_cast<size_t>(rank)];
+    if (rank == kFirst) continue;
+    EXPECT_FALSE(one.stayed());
+    EXPECT_TRUE(one.hung_up_on());
+    if (rank / 10 == kFirst / 10) continue;
+    EXPECT_TRUE(one.told().message().starts_with(fmt::format("rank {} (pid ", kFirst)))
+        << one.told().message();
+  }
+  EXPECT_TRUE(job.service_->finished());
+}
+
+TEST(SimulatedMeeting, EndsForAllWhenTheServiceDies) {
+  Job job(60, 6, true);
+  while (job.ranks_[30]->rounds_done() < 3) job.run(kSecond / 100'000);
+  job.service_->die();
+  job.run(10 * kSecond);
+  for (const auto& rank : job.ranks_) EXPECT_TRUE(rank->hung_up_on());
+  for (const auto& relay : job.relays_) EXPECT_TRUE(relay->finished());
+}
+
+TEST(SimulatedMeeting, EndsWhenAllHaveLeft) {
+  Job job(60, 6, true);
+  job.run(10 * kSecond);
+  job.expect_met();
+  for (const auto& rank : job.ranks_) rank->leave();
+  job.run(10 * kSecond);
+  for (const auto& rank : job.ranks_) EXPECT_TRUE(rank->hung_up_on());
+  EXPECT_TRUE(job.service_->finished());
+  for (const auto& relay : job.relays_) EXPECT_TRUE(relay->finished());
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ void debate(Input input) {
                         host_field("fuzz")};
       visitor.session.put(FrameKind::kHello, {bytes_of(hello)});
     } else {
-      const auto kind = static_cast<FrameKind>(input.number() % 30);
+      const auto kind = static_cast<FrameKind>(input.number() % 32);
       const size_t length = static_cast<size_t>(input.number()) * ((what & 4) != 0 ? 20 : 1);
       visitor.session.put(kind, {input.take(length)});
     }

@@ -1,0 +1,338 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Ranks that meet by the relay of their host: all but rank 0, in processes of this one.
+#include "bootstrap/relay.hpp"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <random>
+
+#include "bootstrap/meeting.hpp"
+#include "bootstrap/member_state.hpp"
+#include "bootstrap/wire.hpp"
+#include "support/processes.hpp"
+
+namespace tutti {
+namespace {
+
+using tutti_test::await;
+using tutti_test::bytes;
+using tutti_test::error_of;
+using tutti_test::free_address;
+using tutti_test::kill_myself;
+using tutti_test::kLimit;
+using tutti_test::kLongMs;
+using tutti_test::meet;
+using tutti_test::run_processes;
+using tutti_test::says;
+using tutti_test::Shared;
+using Kind = ControlNews::Kind;
+
+UniqueId relayed_id() {
+  static int count = 0;
+  return derive_unique_id("relay test " + std::to_string(getpid()) + std::to_string(count++),
+                          free_address("127.0.0.1"));
+}
+
+int connect_relay(const UniqueId& id, Fd& socket) {
+  return connect_abstract(bootstrap::relay_name(id.name), SocketType::kStream, socket);
+}
+
+// Rank 1 starts the relay, so others come after it.
+Result<std::unique_ptr<Exchange>> meet_by_relay(const UniqueId& id, int rank, int ranks,
+                                                int64_t timeout_ms = kLongMs) {
+  Fd socket;
+  while (rank > 1 && connect_relay(id, socket) != 0) usleep(1000);
+  return meet(id, rank, ranks, timeout_ms, rank == 0 ? Via::kAny : Via::kRelay);
+}
+
+std::unique_ptr<Control> stay(const UniqueId& id, int rank, int ranks) {
+  auto exchange = meet_by_relay(id, rank, ranks);
+  EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+  if (!exchange.ok()) return nullptr;
+  auto control = (*exchange)->stay();
+  EXPECT_TRUE(control.ok()) << error_of(control);
+  return control.ok() ? *std::move(control) : nullptr;
+}
+
+// What is told until something of that kind is.
+std::vector<ControlNews> listen(Control& control, Kind last) {
+  std::vector<ControlNews> all;
+  while (wait_for(control.fd(), POLLIN, now_ms() + kLongMs)) {
+    for (ControlNews& news : control.read()) all.push_back(std::move(news));
+    if (std::ranges::find(all, last, &ControlNews::kind) != all.end()) return all;
+  }
+  ADD_FAILURE() << "nothing of the kind was told";
+  return all;
+}
+
+TEST(Relay, GivesRanksTheBytesOfAllInRankOrder) {
+  const UniqueId id = relayed_id();
+  run_processes({6, kLimit, {}}, [&](int rank) {
+    auto exchange = meet_by_relay(id, rank, 6);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    for (int round = 0; round < 20; ++round) {
+      const std::string mine(round == 7 ? 4096 : static_cast<size_t>(rank * round),
+                             static_cast<char>('a' + rank));
+      auto all = (*exchange)->allgather(bytes(mine));
+      ASSERT_TRUE(all.ok()) << error_of(all);
+      ASSERT_EQ(all->size(), 6u);
+      for (int r = 0; r < 6; ++r) {
+        const auto size = static_cast<size_t>(round == 7 ? 4096 : r * round);
+        EXPECT_EQ((*all)[static_cast<size_t>(r)],
+                  bytes(std::string(size, static_cast<char>('a' + r))));
+      }
+    }
+  });
+}
+
+TEST(Relay, RanksMayComeBeforeTheService) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> arriving;
+  run_processes({4, kLimit, {}}, [&](int rank) {
+    if (rank == 0) {
+      await(*arriving, 3);
+      usleep(50'000);
+    }
+    ++*arriving;
+    auto exchange = meet(id, rank, 4, kLongMs, rank == 0 ? Via::kAny : Via::kRelay);
+    EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+  });
+}
+
+TEST(Relay, RanksThatFindTheServiceOnTheirHostStartNone) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> arriving;
+  Shared<std::atomic<int>> looked;
+  run_processes({3, kLimit, {}}, [&](int rank) {
+    if (rank == 0) {
+      await(*arriving, 2);
+      usleep(50'000);
+    }
+    ++*arriving;
+    auto exchange = meet(id, rank, 3);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    Fd socket;
+    EXPECT_EQ(connect_relay(id, socket), ECONNREFUSED);
+    ++*looked;
+    await(*looked, 3);
+  });
+}
+
+TEST(Relay, ARankThatDoesNotArriveIsNamedToAll) {
+  const UniqueId id = relayed_id();
+  run_processes({3, kLimit, {}}, [&](int rank) {
+    auto exchange = meet_by_relay(id, rank, 4, 1000);
+    EXPECT_EQ(exchange.status().code(), Code::kTimeout);
+    EXPECT_TRUE(says(error_of(exchange), "rank 3 of 4 did not arrive within"));
+  });
+}
+
+TEST(Relay, ARankThatCannotGoOnIsNamedToAll) {
+  const UniqueId id = relayed_id();
+  run_processes({4, kLimit, {}}, [&](int rank) {
+    auto exchange = meet_by_relay(id, rank, 4);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    if (rank == 1) {  // whose process has the relay
+      const Status mine(Code::kSystem, "no way on");
+      EXPECT_EQ((*exchange)->fail(mine).message(), "no way on");
+      _exit(0);
+    }
+    auto all = (*exchange)->allgather({});
+    EXPECT_EQ(all.status().code(), Code::kSystem);
+    EXPECT_TRUE(says(error_of(all), "rank 1 (pid "));
+    EXPECT_TRUE(says(error_of(all), "no way on"));
+  });
+}
+
+TEST(Relay, TheRankOfItsProcessIsNamedIfThatDiesWhileTheyMeet) {
+  const UniqueId id = relayed_id();
+  run_processes({4, kLimit, {1}}, [&](int rank) {
+    auto exchange = meet_by_relay(id, rank, 4);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    ASSERT_TRUE((*exchange)->allgather({}).ok());
+    if (rank == 1) kill_myself();
+    auto all = (*exchange)->allgather({});
+    EXPECT_EQ(all.status().code(), Code::kPeerFailed);
+    if (rank != 0) return;  // the others see that nobody serves them
+    EXPECT_TRUE(says(error_of(all), "rank 1 (pid "));
+    EXPECT_TRUE(says(error_of(all), " ended while the communicator was being made"));
+  });
+}
+
+TEST(Relay, RanksComeBackToTheServiceIfItsProcessDies) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> together;
+  Shared<std::atomic<int>> over;
+  run_processes({5, kLimit, {1}}, [&](int rank) {
+    const auto control = stay(id, rank, 5);
+    ASSERT_NE(control, nullptr);
+    ++*together;
+    await(*together, 5);
+    if (rank == 1) kill_myself();
+    for (int round = 1; round <= 3; ++round) {
+      // In the first round some give their part to a relay that has gone.
+      ASSERT_TRUE(control->regroup(std::vector<std::byte>(static_cast<size_t>(rank * round))).ok());
+      std::string left;
+      for (const ControlNews& news : listen(*control, Kind::kRegrouped)) {
+        if (news.kind == Kind::kPart) {
+          left += fmt::format("{}:{} ", news.rank, news.note.size());
+        } else if (news.kind == Kind::kFailed) {
+          EXPECT_EQ(news.rank, 1);
+          EXPECT_TRUE(says(news.cause.message(), " has died"));
+        }
+      }
+      EXPECT_EQ(left, fmt::format("0:0 2:{} 3:{} 4:{} ", 2 * round, 3 * round, 4 * round));
+    }
+    ++*over;
+    await(*over, 4);
+  });
+}
+
+TEST(Relay, WhoComesBackHearsWhatItMissedAndIsHeard) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> together;
+  Shared<std::atomic<int>> heard;
+  run_processes({4, kLimit, {1}}, [&](int rank) {
+    const auto control = stay(id, rank, 4);
+    ASSERT_NE(control, nullptr);
+    ++*together;
+    await(*together, 4);
+    if (rank == 1) kill_myself();
+    EXPECT_EQ(listen(*control, Kind::kFailed)[0].rank, 1);
+    if (rank == 2) {
+      control->tell(0, bytes("a note"));
+      control->leave();
+    }
+    if (rank == 0) {
+      const auto news = listen(*control, Kind::kLeft);
+      EXPECT_EQ(news.front().kind, Kind::kTold);
+      EXPECT_EQ(news.back().rank, 2);
+    }
+    if (rank == 3) {
+      EXPECT_EQ(listen(*control, Kind::kLeft)[0].rank, 2);
+    }
+    ++*heard;
+    await(*heard, 3);
+  });
+}
+
+TEST(Relay, TheDeathOfTheServiceIsToldByIt) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> together;
+  run_processes({3, kLimit, {0}}, [&](int rank) {
+    const auto control = stay(id, rank, 3);
+    ASSERT_NE(control, nullptr);
+    ++*together;
+    await(*together, 3);
+    if (rank == 0) kill_myself();
+    const auto news = listen(*control, Kind::kFailed);
+    EXPECT_EQ(news[0].rank, 0);
+    EXPECT_TRUE(says(news[0].cause.message(), " has died"));
+  });
+}
+
+TEST(Relay, RefusesAnotherSecretAndServesOnForTheRest) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> refused;
+  run_processes({4, kLimit, {}}, [&](int process) {
+    if (process == 3) {
+      UniqueId other = id;
+      other.secret[0] ^= std::byte{1};
+      auto exchange = meet_by_relay(other, 2, 3);
+      EXPECT_EQ(exchange.status().code(), Code::kInvalidArgument);
+      EXPECT_TRUE(says(error_of(exchange), "the secret is wrong"));
+      ++*refused;
+      return;
+    }
+    if (process == 2) await(*refused, 1);
+    auto exchange = meet_by_relay(id, process, 3);
+    EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+  });
+}
+
+TEST(Relay, IsNotDisturbedByStrangers) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> attacked;
+  run_processes({4, kLimit, {}}, [&](int process) {
+    if (process == 3) {
+      std::mt19937 random(17);
+      std::vector<Fd> open;
+      for (int i = 0; i < 100; ++i) {
+        Fd socket;
+        while (connect_relay(id, socket) != 0) usleep(1000);
+        std::vector<std::byte> noise(random() % 3000);
+        for (std::byte& byte : noise) byte = static_cast<std::byte>(random());
+        (void)send(socket.get(), noise.data(), noise.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (i % 2 == 0) open.push_back(std::move(socket));
+      }
+      ++*attacked;
+      return;
+    }
+    if (process == 2) await(*attacked, 1);
+    auto exchange = meet_by_relay(id, process, 3);
+    EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+  });
+}
+
+// A member that knows the secret and speaks nonsense ends the meeting, by its name.
+TEST(Relay, WhoSpeaksNonsenseIsNamedToAll) {
+  const UniqueId id = relayed_id();
+  run_processes({4, kLimit, {}}, [&](int rank) {
+    if (rank == 3) {
+      Fd socket;
+      while (connect_relay(id, socket) != 0) usleep(1000);
+      bootstrap::MemberState state(id);
+      using Step = bootstrap::MemberState::Step;
+      for (bool over = false; !over;) {
+        auto& out = state.session().out();
+        (void)send(socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
+        out.clear();
+        std::byte buffer[1000];
+        if (!wait_for(socket.get(), POLLIN, now_ms() + kLongMs)) break;
+        const ssize_t got = recv(socket.get(), buffer, sizeof buffer, 0);
+        if (got <= 0) break;
+        state.session().append({buffer, static_cast<size_t>(got)});
+        for (Step step{}; (step = state.next()) != Step::kMore;) {
+          if (step == Step::kProved) state.say_hello({.rank = 3, .ranks = 4}, -1);
+          if (step == Step::kWelcome) {
+            state.session().put(bootstrap::FrameKind::kToAll, {});
+          }
+          over = step == Step::kRefused;
+          if (over) break;
+        }
+      }
+      return;
+    }
+    auto exchange = meet_by_relay(id, rank, 4);
+    ASSERT_TRUE(exchange.ok()) << error_of(exchange);
+    auto all = (*exchange)->allgather({});
+    EXPECT_EQ(all.status().code(), Code::kPeerFailed);
+    EXPECT_TRUE(says(error_of(all), "rank 3 (pid "));
+  });
+}
+
+TEST(Relay, WhoWaitsForARankOfAnotherVersionIsToldInTheEndThatItWasRefused) {
+  const UniqueId id = relayed_id();
+  run_processes({3, kLimit, {}}, [&](int process) {
+    if (process == 2) {
+      Fd socket;
+      while (connect_relay(id, socket) != 0) usleep(1000);
+      const uint32_t opening[] = {0x49545554, bootstrap::kProtocol + 1, TUTTI_VERSION + 100};
+      ASSERT_EQ(send(socket.get(), opening, sizeof opening, MSG_NOSIGNAL),
+                static_cast<ssize_t>(sizeof opening));
+      std::byte answer[64];
+      ASSERT_TRUE(wait_for(socket.get(), POLLIN, now_ms() + kLongMs));
+      EXPECT_GE(recv(socket.get(), answer, sizeof answer, 0), 16);
+      return;
+    }
+    auto exchange = meet_by_relay(id, process, 3, 1500);
+    EXPECT_EQ(exchange.status().code(), Code::kTimeout);
+    EXPECT_TRUE(says(error_of(exchange), fmt::format("which speaks protocol {}",
+                                                     bootstrap::kProtocol + 1)));
+  });
+}
+
+}  // namespace
+}  // namespace tutti
