@@ -18,8 +18,6 @@
 namespace tutti::bootstrap {
 namespace {
 
-// How long a rank that leaves waits until the service in its own process has told the others.
-constexpr int64_t kFarewellMs = 1000;
 // Pages for who looks from outside are left out beyond this.
 constexpr size_t kMostUnsent = 4 << 20;
 // For the service to have a rank back. Its monitor waits so long.
@@ -29,9 +27,9 @@ constexpr size_t kMostRegrouping = 1 << 20;
 
 class ControlConnection final : public Control {
  public:
-  ControlConnection(Fd socket, Fd epoll, Session session, const Keeper& keeper,
-                    const WayBack& back)
-      : back_(back), socket_(std::move(socket)),
+  ControlConnection(Fd socket, Fd epoll, Session session, const Keeper& keeper, const WayBack& back)
+      : back_(back),
+        socket_(std::move(socket)),
         epoll_(std::move(epoll)),
         session_(std::move(session)),
         keeper_(keeper) {}
@@ -285,8 +283,8 @@ void ControlConnection::leave() {
   flush();
 }
 
-// The service hangs up once it has told the others, a relay once they have left, too. In the process
-// of either that must come before the process may end.
+// The service hangs up once it has told the others, a relay once they have left, too. In the
+// process of either that must come before the process may end.
 ControlConnection::~ControlConnection() {
   try_to([this] { say_farewell(); });
 }

@@ -70,10 +70,10 @@ void Hub::turn_away(Link& link, Code code, std::string_view text, int64_t give_u
 bool Hub::refuse_other_user(Link& link) {
   if (link.origin.welcome) return false;
   refused_.count("being of another user", link.origin.from);
-  turn_away(link, Code::kSystem,
-            fmt::format("the service for the id runs as user {}: only that user may join it",
-                        geteuid()),
-            now() + kHandshakeMs);
+  turn_away(
+      link, Code::kSystem,
+      fmt::format("the service for the id runs as user {}: only that user may join it", geteuid()),
+      now() + kHandshakeMs);
   return true;
 }
 
@@ -112,7 +112,8 @@ std::vector<std::byte>& Hub::to_write(Link& link) {
     const Link::Shared next = std::move(link.queue.front());
     link.queue.pop_front();
     if (link.relays) {
-      link.session.put(FrameKind::kToAll, {bytes_of(Addressed{0, static_cast<int32_t>(next.kind)}), *next.body});
+      link.session.put(FrameKind::kToAll,
+                       {bytes_of(Addressed{0, static_cast<int32_t>(next.kind)}), *next.body});
     } else {
       link.session.put(next.kind, {*next.body});
     }

@@ -62,10 +62,10 @@ struct Link {
   const Origin origin;
   Session session;
   const int64_t since_ms;
-  int64_t give_up_ms;     // when to drop it
-  bool stranger = true;   // has not said what it comes for
-  bool ending = false;    // closes once all is sent
-  bool gone = false;      // to be forgotten
+  int64_t give_up_ms;        // when to drop it
+  bool stranger = true;      // has not said what it comes for
+  bool ending = false;       // closes once all is sent
+  bool gone = false;         // to be forgotten
   std::deque<Shared> queue;  // goes after what is in the session
   // At the meeting: those who come over it, by their numbers at the relay. Without one there is
   // one, number 0.

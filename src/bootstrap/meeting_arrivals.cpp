@@ -33,7 +33,7 @@ void Meeting::greet(Link& link, const Frame& frame) {
   if (refuse_other_user(link)) return;
   if (frame.kind == FrameKind::kRelay) {
     RelayHello hello{};
-    if (body.size() != sizeof hello || !take(body, hello)) return Hub::lost(link, 0);
+    if (body.size() != sizeof hello || !take(body, hello)) return lost(link, 0);
     link.relays = true;
     link.pid = hello.pid;
     link.stranger = false;
@@ -45,7 +45,7 @@ void Meeting::greet(Link& link, const Frame& frame) {
   const bool releases = frame.kind == FrameKind::kRelease;
   const bool says_hello =
       frame.kind == FrameKind::kHello && body.size() == sizeof hello && take(body, hello);
-  if (!releases && !says_hello) return Hub::lost(link, 0);
+  if (!releases && !says_hello) return lost(link, 0);
   if (link.origin.pid > 0) hello.pid = link.origin.pid;
   if (releases) return release(link);
   greet(link, 0, hello);
@@ -89,13 +89,12 @@ void Meeting::admit(Link& link, uint32_t number, const Hello& hello) {
   const int before = is_newcomer(hello) && ranks_ > 0 ? ranks_ - newcomers_ : 0;
   const int rank = wrong.empty() ? before + hello.rank : 0;
   const Attendee* twin = wrong.empty() ? member(rank) : nullptr;
-  Attendee& attendee = attendees_.emplace_back(
-      Attendee{.link = &link,
-               .number = number,
-               .rank = rank,
-               .newcomer = is_newcomer(hello),
-               .pid = hello.pid,
-               .host = text_of(hello.host)});
+  Attendee& attendee = attendees_.emplace_back(Attendee{.link = &link,
+                                                        .number = number,
+                                                        .rank = rank,
+                                                        .newcomer = is_newcomer(hello),
+                                                        .pid = hello.pid,
+                                                        .host = text_of(hello.host)});
   link.attendees[number] = &attendee;
   link.stranger = false;
   if (!link.relays) link.give_up_ms = kNever;

@@ -33,11 +33,12 @@ void Meeting::leave(Attendee& attendee) {
   if (phase_ == Phase::kComplete) {
     leaver_ = who(attendee);
     staying_ -= attendee.staying ? 1 : 0;
+    end(attendee, now());
     forget(attendee);
     if (gathered_ > 0 || staying_ > 0) finish_round();
     return;
   }
-  if (phase_ != Phase::kTogether) return lost(attendee, 0);
+  if (phase_ != Phase::kTogether) return lose(attendee, 0);
   left_.push_back(attendee.rank);
   say(attendee, FrameKind::kGoodbye, {});
   end(attendee, now() + kHandshakeMs);
@@ -59,7 +60,7 @@ void Meeting::handle_together(Attendee& attendee, const Frame& frame) {
     case FrameKind::kSendPage: return pass_on(attendee, frame.body, kPages);
     case FrameKind::kRegroup: return regroup(attendee, frame.body);
     case FrameKind::kWithdraw: return withdraw(attendee);
-    default: return lost(attendee, 0);
+    default: return lose(attendee, 0);
   }
 }
 
@@ -67,7 +68,7 @@ void Meeting::handle_together(Attendee& attendee, const Frame& frame) {
 // they would be p * p messages.
 void Meeting::pass_on_failure(Attendee& attendee, std::span<const std::byte> body) {
   constexpr int kMaxTold = 16;
-  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lost(attendee, 0);
+  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lose(attendee, 0);
   if (++failures_told_ > kMaxTold) return;
   tell_failure(attendee, body);
 }
@@ -75,7 +76,7 @@ void Meeting::pass_on_failure(Attendee& attendee, std::span<const std::byte> bod
 // A receiver that has gone, or reads nothing of what was sent to it before, does not get it.
 void Meeting::pass_on(Attendee& attendee, std::span<const std::byte> body, const Passage& passage) {
   int32_t rank = -1;
-  if (!take(body, rank) || body.size() > passage.most_bytes) return lost(attendee, 0);
+  if (!take(body, rank) || body.size() > passage.most_bytes) return lose(attendee, 0);
   Attendee* const to = member(rank);
   if (to == nullptr || to->ending || to->link == nullptr) return;
   const Link& link = *to->link;
@@ -87,14 +88,12 @@ void Meeting::pass_on(Attendee& attendee, std::span<const std::byte> body, const
 
 namespace {
 
-bool may_regroup(const Attendee& attendee) {
-  return !attendee.ending && !attendee.gone;
-}
+bool may_regroup(const Attendee& attendee) { return !attendee.ending && !attendee.gone; }
 
 }  // namespace
 
 void Meeting::regroup(Attendee& attendee, std::span<const std::byte> body) {
-  if (body.size() > kMaxNoteBytes || attendee.regroups.has_value()) return lost(attendee, 0);
+  if (body.size() > kMaxNoteBytes || attendee.regroups.has_value()) return lose(attendee, 0);
   if (std::exchange(attendee.repeats, false)) return;
   attendee.regroups.emplace(body.begin(), body.end());
   attendee.withdrew = false;
@@ -152,11 +151,11 @@ bool Meeting::expects_returns() const {
 void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   Return back{};
   Attendee* attendee = nullptr;
-  const bool known = body.size() == sizeof back && take(body, back) &&
-                     phase_ == Phase::kTogether && (attendee = member(back.rank)) != nullptr;
-  if (!known || attendee->ending || back.left > left_.size()) return Hub::lost(link, 0);
+  const bool known = body.size() == sizeof back && take(body, back) && phase_ == Phase::kTogether &&
+                     (attendee = member(back.rank)) != nullptr;
+  if (!known || attendee->ending || back.left > left_.size()) return lost(link, 0);
   if (attendee->link != nullptr) {  // whose end has not been noticed yet
-    if (!attendee->link->relays) return Hub::lost(link, 0);
+    if (!attendee->link->relays) return lost(link, 0);
     attendee->link->attendees.erase(attendee->number);
   }
   std::erase(away_, attendee);
@@ -171,7 +170,8 @@ void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   link.knows_left = back.left;
   uint32_t skipped = 0;
   for (const auto& [rank, told] : failures_) {
-    if (rank != back.rank && skipped++ >= back.failures) link.session.put(FrameKind::kFailed, {told});
+    if (rank != back.rank && skipped++ >= back.failures)
+      link.session.put(FrameKind::kFailed, {told});
   }
   if (!attendee->repeats) return;
   for (const std::vector<std::byte>& part : regrouped_) {

@@ -142,8 +142,7 @@ void Meeting::say_to_all(FrameKind kind, std::span<const std::byte> body, const 
   }
 }
 
-std::vector<std::byte> Meeting::of_rank(const Attendee& attendee,
-                                        std::span<const std::byte> body) {
+std::vector<std::byte> Meeting::of_rank(const Attendee& attendee, std::span<const std::byte> body) {
   const auto rank = bytes_of(attendee.rank);
   std::vector<std::byte> whole(rank.begin(), rank.end());
   whole.insert(whole.end(), body.begin(), body.end());
@@ -163,7 +162,8 @@ void Meeting::end(Attendee& attendee, int64_t give_up_ms) {
   attendee.ending = true;
   if (attendee.link == nullptr) return;
   Link& link = *attendee.link;
-  if (link.relays) return link.session.put(FrameKind::kHangUp, {bytes_of(Addressed{attendee.number, 0})});
+  if (link.relays)
+    return link.session.put(FrameKind::kHangUp, {bytes_of(Addressed{attendee.number, 0})});
   link.ending = true;
   link.give_up_ms = give_up_ms;
 }
@@ -190,15 +190,15 @@ void Meeting::hear_relay(Link& link, const Frame& frame) {
   }
   Frame inner = frame;
   Addressed from{};
-  if (!take(inner.body, from)) return Hub::lost(link, 0);
+  if (!take(inner.body, from)) return lost(link, 0);
   const auto found = link.attendees.find(from.client);
   Attendee* const attendee =
       found == link.attendees.end() || found->second->gone ? nullptr : found->second;
   if (frame.kind == FrameKind::kHungUp) {
-    if (attendee != nullptr) lost(*attendee, from.what);
+    if (attendee != nullptr) lose(*attendee, from.what);
     return;
   }
-  if (frame.kind != FrameKind::kFrom || from.client == 0) return Hub::lost(link, 0);
+  if (frame.kind != FrameKind::kFrom || from.client == 0) return lost(link, 0);
   inner.kind = static_cast<FrameKind>(from.what);
   if (attendee != nullptr) {
     if (!attendee->ending) handle(*attendee, inner);
@@ -212,19 +212,19 @@ void Meeting::handle(Attendee& attendee, const Frame& frame) {
   if (frame.kind == FrameKind::kLeave) return leave(attendee);
   if (phase_ == Phase::kTogether) return handle_together(attendee, frame);
   if (frame.kind == FrameKind::kFail) return fail_by(attendee, frame.body);
-  if (phase_ != Phase::kComplete) return lost(attendee, 0);
+  if (phase_ != Phase::kComplete) return lose(attendee, 0);
   const bool ready =
       !attendee.gathered.has_value() && attendee.link->queue.empty() && !attendee.staying;
-  if (!ready) return lost(attendee, 0);
+  if (!ready) return lose(attendee, 0);
   if (frame.kind == FrameKind::kStay) return stay(attendee);
   if (frame.kind == FrameKind::kGather) return gather(attendee, frame.body);
-  lost(attendee, 0);
+  lose(attendee, 0);
 }
 
 // ---- gathering ---------------------------------------------------------------------------------
 
 void Meeting::gather(Attendee& attendee, std::span<const std::byte> part) {
-  if (part.size() > kMaxGatherBytes) return lost(attendee, 0);
+  if (part.size() > kMaxGatherBytes) return lose(attendee, 0);
   attendee.gathered.emplace(part.begin(), part.end());
   ++gathered_;
   finish_round();
@@ -264,7 +264,7 @@ void Meeting::broke(Link& link, int error) {
     const bool may_return = phase_ == Phase::kTogether && link.relays && !attendee->ending &&
                             attendee->pid != link.pid && returns_.known();
     if (!may_return) {
-      lost(*attendee, error);
+      lose(*attendee, error);
       continue;
     }
     attendee->link = nullptr;
@@ -275,7 +275,7 @@ void Meeting::broke(Link& link, int error) {
 }
 
 // The connection broke, or the client spoke nonsense.
-void Meeting::lost(Attendee& attendee, int error) {
+void Meeting::lose(Attendee& attendee, int error) {
   if (attendee.gone) return;
   const bool ending = attendee.ending;
   forget(attendee);
@@ -316,7 +316,8 @@ void Meeting::fail(Code code, const std::string& text, const Attendee* but) {
   for (Attendee& attendee : attendees_) {
     if (&attendee == but || attendee.ending || attendee.gone) continue;
     attendee.ending = true;
-    if (attendee.link == nullptr || attendee.link->relays) continue;  // which hangs up on whoever it tells of an error
+    if (attendee.link == nullptr || attendee.link->relays)
+      continue;  // which hangs up on whoever it tells of an error
     attendee.link->ending = true;
     attendee.link->give_up_ms = give_up_ms;
   }
@@ -325,7 +326,7 @@ void Meeting::fail(Code code, const std::string& text, const Attendee* but) {
 // A member cannot go on, and says why. The others come first: with a relay's rank its process may
 // end.
 void Meeting::fail_by(Attendee& attendee, std::span<const std::byte> body) {
-  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lost(attendee, 0);
+  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lose(attendee, 0);
   const Status why = failure_in(body);
   tell_until_ms_ = std::min(deadline_ms_, now() + kTellMs);
   fail(why.code(), fmt::format("{}: {}", who(attendee), why.message()), &attendee);

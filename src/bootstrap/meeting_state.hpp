@@ -31,13 +31,13 @@ struct Attendee {
   bool newcomer = false;
   int pid = 0;
   std::string host = {};
-  bool ending = false;   // has been told the last
-  bool gone = false;     // to be forgotten
-  bool staying = false;  // has asked to
+  bool ending = false;                                  // has been told the last
+  bool gone = false;                                    // to be forgotten
+  bool staying = false;                                 // has asked to
   std::optional<std::vector<std::byte>> gathered = {};  // its part of the round under way
   std::optional<std::vector<std::byte>> regroups = {};  // its part of the round of regrouping
   bool withdrew = false;                                // from the last such round
-  bool repeats = false;  // its next part is of a round that is over
+  bool repeats = false;                                 // its next part is of a round that is over
   int64_t return_until_ms = kNever;                     // without a link: when it counts as dead
 };
 
@@ -91,8 +91,7 @@ class Meeting final : public Hub {
   void regroup(Attendee& attendee, std::span<const std::byte> body);
   void withdraw(Attendee& attendee);
   void finish_regrouping();
-  void lost(Attendee& attendee, int error);
-  using Hub::lost;
+  void lose(Attendee& attendee, int error);
   void tell_failure(const Attendee& attendee, std::span<const std::byte> body);
   void fail(Code code, const std::string& text, const Attendee* but = nullptr);
   void fail_by(Attendee& attendee, std::span<const std::byte> body);

@@ -69,7 +69,7 @@ void Meeting::check_deadlines() {
   Hub::check_deadlines();
   const int64_t now = Hub::now();
   for (Attendee* one : std::vector(away_)) {
-    if (now >= one->return_until_ms) lost(*one, 0);
+    if (now >= one->return_until_ms) lose(*one, 0);
   }
   if (warn_after_ms_ != kNever && anybody_waits()) warn_of_absence(now);
   if (now < deadline_ms_ || phase_ == Phase::kFailed) return;

@@ -54,8 +54,19 @@ Member::Member(const UniqueId& id, Fd socket, const Joiner& joiner, int64_t dead
 Member::~Member() {
   // The service tells a rank that leaves from one that died by this; no answer, no wait.
   if (!socket_.open() || !session().established()) return;
-  try_to([this] { state_.leave(); });
+  try_to([this] { say_farewell(); });
+}
+
+void Member::say_farewell() {
+  state_.leave();
   (void)::send(socket_.get(), session().out().data(), session().out().size(), MSG_NOSIGNAL);
+  if (!by_relay_ || !serves()) return;
+  // Its relay is to pass that on before this process may end.
+  const int64_t until_ms = now_ms() + kFarewellMs;
+  std::byte buffer[1 << 10];
+  while (wait_for(socket_.get(), POLLIN, until_ms) &&
+         recv(socket_.get(), buffer, sizeof buffer, 0) > 0) {
+  }
 }
 
 void Member::say_hello() {

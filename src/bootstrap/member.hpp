@@ -43,6 +43,7 @@ class Member final : public Exchange {
  private:
   using Step = MemberState::Step;
 
+  void say_farewell();
   Status prove();
   void say_hello();
   Status tell_failure(const Status& mine);
@@ -59,7 +60,7 @@ class Member final : public Exchange {
   MemberState state_;
   const Joiner joiner_;
   const int64_t deadline_ms_;
-  const bool by_relay_;  // the connection leads to one
+  const bool by_relay_;    // the connection leads to one
   int64_t wait_until_ms_;  // for the service
   Status told_;            // that the meeting has failed, or ended
   bool receiving_ = false;

@@ -29,8 +29,7 @@ class MemberState {
     kNonsense,
   };
 
-  explicit MemberState(const UniqueId& id)
-      : session_(Session::Side::kMember, id.name, id.secret) {}
+  explicit MemberState(const UniqueId& id) : session_(Session::Side::kMember, id.name, id.secret) {}
 
   // What the bytes that the session has amount to, one step after the other.
   Step next();

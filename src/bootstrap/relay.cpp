@@ -20,8 +20,8 @@ bool hears(const Link& link) { return link.number != 0 && !link.ending && !link.
 Relay::Relay(const UniqueId& id, int pid, Clock clock)
     : Hub(id, clock),
       pid_(pid),
-      meeting_(&links_.emplace_back(Session::Side::kMember, Origin{.from = "the meeting"}, id,
-                                    now())),
+      meeting_(
+          &links_.emplace_back(Session::Side::kMember, Origin{.from = "the meeting"}, id, now())),
       first_until_ms_(now() + kProofMs) {
   meeting_->stranger = false;
   meeting_->give_up_ms = first_until_ms_;
@@ -38,8 +38,8 @@ bool Relay::finished() const {
   return deserted && links_.size() == 1 && !has_more(*meeting_);
 }
 
-// A rank in this process comes last: it may end the process then, and the relay with it. So one that
-// leaves does so after the others.
+// A rank in this process comes last: it may end the process then, and the relay with it. So one
+// that leaves does so after the others.
 bool Relay::may_write(const Link& link) const {
   if (link.gone || !has_more(link)) return false;
   return !link.origin.own || std::ranges::all_of(links_, [&](const Link& other) {
@@ -95,7 +95,8 @@ void Relay::pass_up(FrameKind kind, const Addressed& from, Body body) {
     if (page && meeting_->session.out().size() > kPages.most_unsent) return;
     return meeting_->session.put(kind, {bytes_of(from), body});
   }
-  const auto held = std::ranges::count(held_, from.client, [](auto& one) { return one.from.client; });
+  const auto held =
+      std::ranges::count(held_, from.client, [](auto& one) { return one.from.client; });
   if (held >= kMostHeld && kind == FrameKind::kFrom) return unwelcome();
   held_.push_back({kind, from, {body.begin(), body.end()}});
 }

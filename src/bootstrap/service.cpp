@@ -95,7 +95,7 @@ std::string no_more_files() {
   (void)getrlimit(RLIMIT_NOFILE, &limit);
   return fmt::format(
       "where they meet, pid {} on host {} may open no more than {} files, and needs "
-      "one for each rank: raise its limit (ulimit -n)",
+      "one for each rank of its host and each other host: raise its limit (ulimit -n)",
       getpid(), host_name(), limit.rlim_cur);
 }
 
@@ -110,9 +110,8 @@ void Service::run() {
 
 size_t Service::unadmitted(bool network) {
   const auto& links = hub_->links();
-  return static_cast<size_t>(std::count_if(links.begin(), links.end(), [&](auto& link) {
-    return is_unadmitted(link, network);
-  }));
+  return static_cast<size_t>(std::count_if(
+      links.begin(), links.end(), [&](auto& link) { return is_unadmitted(link, network); }));
 }
 
 // Whether one more stranger may come: beyond the limit from the network in the place of a slow one,

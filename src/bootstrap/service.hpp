@@ -21,8 +21,9 @@ namespace tutti {
 // deadline.
 Status start_service(const UniqueId& id, int64_t deadline_ms);
 
-// Starts the relay of this host (bootstrap/relay.hpp), which ends by itself when the ranks that came
-// to it have left. `listener` is bound to relay_name(), `service` a fresh connection to the service.
+// Starts the relay of this host (bootstrap/relay.hpp), which ends by itself when the ranks that
+// came to it have left. `listener` is bound to relay_name(), `service` a fresh connection to the
+// service.
 Status start_relay(const UniqueId& id, Fd listener, Fd service);
 
 // A rank that runs the service but cannot take part keeps it up for so long, to tell those that are

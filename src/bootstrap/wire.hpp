@@ -67,6 +67,9 @@ inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
 // For the service to show that it knows the secret: until a busy one gets to it.
 inline constexpr int64_t kProofMs = 10'000;
+// How long a rank that leaves waits until a service or relay in its own process has told the
+// others.
+inline constexpr int64_t kFarewellMs = 1000;
 inline constexpr uint32_t kProtocol = 14;
 
 enum class FrameKind : uint8_t {

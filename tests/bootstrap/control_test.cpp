@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The line that stays open after the meeting: what each rank learns of the others. Odd ranks come as
-// if from other hosts, over connections of their own or over the one of a relay.
+// The line that stays open after the meeting: what each rank learns of the others. Odd ranks come
+// as if from other hosts, over connections of their own or over the one of a relay.
 #include <gtest/gtest.h>
 #include <poll.h>
 

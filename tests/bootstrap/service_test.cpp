@@ -91,7 +91,7 @@ TEST(Service, SaysThatItMayOpenNoMoreFilesWhereThatKeepsRanksOut) {
     const auto exchange = meet(id, process, 8, 500);
     EXPECT_EQ(exchange.status().code(), Code::kTimeout);
     const bool knows = says(error_of(exchange), "of 8 did not arrive within") &&
-                       says(error_of(exchange), "needs one for each rank: raise its limit (ulimit");
+                       says(error_of(exchange), "each other host: raise its limit (ulimit");
     if (knows) ++*told;
     ++*ended;
   });

@@ -7,6 +7,7 @@
 
 #include "bootstrap/meeting_state.hpp"
 #include "bootstrap/parts.hpp"
+#include "bootstrap/relay.hpp"
 #include "fuzz/fuzz.hpp"
 #include "transports/tcp/records.hpp"
 
@@ -34,11 +35,11 @@ void garble(Session session, Input input) {
 
 // A member that knows the secret, and the connection it is heard on.
 struct Visitor {
-  Visitor(Meeting& meeting, bool own)
+  Visitor(Hub& hub, bool own)
       : session(Session::Side::kMember, id().name, id().secret),
-        link(&meeting.enter({.from = "fuzz", .network = !own, .own = own})) {
+        link(&hub.enter({.from = "fuzz", .network = !own, .own = own})) {
     for (int turn = 0; turn < 2; ++turn) {
-      meeting.hear(*link, std::exchange(session.out(), {}));
+      hub.hear(*link, std::exchange(session.out(), {}));
       session.append(std::exchange(link->session.out(), {}));
       Frame frame{};
       (void)session.next(frame);
@@ -76,6 +77,49 @@ void debate(Input input) {
       }
     }
     (void)meeting.finished();
+  }
+}
+
+// A relay between two members and a service whose frames are the input's.
+void relay(Input input) {
+  Relay relay(id(), 1);
+  Link& to_service = *relay.meeting();
+  Session service(Session::Side::kService, id().name, id().secret);
+  const auto pass_up = [&] {
+    Frame frame{};
+    while (!to_service.gone && relay.may_write(to_service)) {
+      service.append(std::exchange(relay.to_write(to_service), {}));
+      while (service.next(frame) == Session::Got::kFrame) {
+      }
+    }
+  };
+  for (int turn = 0; turn < 2; ++turn) {
+    pass_up();
+    relay.hear(to_service, std::exchange(service.out(), {}));
+  }
+  if (!to_service.session.established()) std::abort();
+  Visitor visitors[] = {{relay, true}, {relay, false}};
+  while (!input.empty()) {
+    const uint8_t what = input.number();
+    const auto kind = static_cast<FrameKind>(input.number() % 32);
+    const Addressed to{input.number() % 4u, input.number() % 32};
+    const size_t length = static_cast<size_t>(input.number()) * ((what & 4) != 0 ? 20 : 1);
+    if ((what & 1) != 0 && !to_service.gone) {
+      service.put(kind, {bytes_of(to), input.take(length)});
+      relay.hear(to_service, std::exchange(service.out(), {}));
+    } else if (Visitor& visitor = visitors[(what & 2) / 2]; !visitor.link->gone) {
+      const Hello hello{input.number() % 4, 4, 0, 1, -1, host_field("fuzz")};
+      if ((what & 8) != 0) visitor.session.put(FrameKind::kHello, {bytes_of(hello)});
+      if ((what & 8) == 0) visitor.session.put(kind, {input.take(length)});
+      relay.hear(*visitor.link, std::exchange(visitor.session.out(), {}));
+      if ((what & 0xf0) == 0xf0) relay.lost(*visitor.link, 0);
+    }
+    relay.check_deadlines();
+    pass_up();
+    for (Visitor& one : visitors) {
+      if (!one.link->gone && relay.may_write(*one.link)) relay.to_write(*one.link).clear();
+    }
+    (void)relay.finished();
   }
 }
 
@@ -138,12 +182,13 @@ void read_parts(Input input) {
 }
 
 FUZZ_TARGET(meeting) {
-  switch (input.number() % 6) {
+  switch (input.number() % 7) {
     case 0: garble(Session(Session::Side::kService, id().name, id().secret), input); break;
     case 1: garble(Session(Session::Side::kMember, id().name, id().secret), input); break;
     case 2: debate(input); break;
     case 3: tamper(input); break;
     case 4: read_parts(input); break;
+    case 5: relay(input); break;
     default: read_id(input); break;
   }
 }
