@@ -21,7 +21,7 @@ namespace {
 // Pages for who looks from outside are left out beyond this.
 constexpr size_t kMostUnsent = 4 << 20;
 // For the service to have a rank back. Its monitor waits so long.
-constexpr int64_t kReturnMs = 3000;
+constexpr int64_t kComeBackMs = 3000;
 // Ranks of a round of regrouping.
 constexpr size_t kMostRegrouping = 1 << 20;
 
@@ -171,7 +171,7 @@ bool ControlConnection::come_back() {
   if (!back_.by_relay || !keeper_.returns.known()) return false;
   Fd socket;
   Session session(Session::Side::kMember, back_.id.name, back_.id.secret);
-  if (connect_tcp(keeper_.returns, now_ms() + kReturnMs, socket) != 0) return false;
+  if (connect_tcp(keeper_.returns, now_ms() + kComeBackMs, socket) != 0) return false;
   if (!prove(session, socket)) return false;
   epoll_event event{.events = EPOLLIN, .data = {}};
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) return false;
@@ -189,7 +189,7 @@ bool ControlConnection::come_back() {
 }
 
 bool ControlConnection::prove(Session& session, const Fd& socket) {
-  const int64_t deadline_ms = now_ms() + kReturnMs;
+  const int64_t deadline_ms = now_ms() + kComeBackMs;
   Frame frame{};
   while (!session.established()) {
     std::vector<std::byte>& out = session.out();

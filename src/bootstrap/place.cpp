@@ -15,7 +15,6 @@
 namespace tutti::bootstrap {
 namespace {
 
-constexpr int kBacklog = 4096;  // the system's own limit may be lower
 constexpr const char* kInterface = "CCL_KVS_IFACE";
 
 struct Interface {

@@ -10,6 +10,9 @@
 
 namespace tutti::bootstrap {
 
+// Of a service; the system's own limit may be lower.
+inline constexpr int kBacklog = 4096;
+
 // Gives a new id an address and the socket that listens there, or neither where this host has no
 // network and none was asked for.
 Status find_place(UniqueId& id);

@@ -25,7 +25,6 @@ namespace tutti {
 namespace bootstrap {
 namespace {
 
-constexpr int kBacklog = 4096;  // the system's own limit may be lower
 // Clients of each kind of socket that have not said hello; more wait to be accepted.
 constexpr size_t kMaxUnadmitted = 256;
 // The part of that time that an unadmitted client from the network may use while others wait. It
