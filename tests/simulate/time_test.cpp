@@ -41,11 +41,23 @@ TEST(Simulate, ARingAllreduceTakesItsClosedForm) {
 }
 
 TEST(Simulate, ADisseminationBarrierTakesARoundForEachPowerOfTwo) {
-  for (const int ranks : {2, 3, 8, 9, 64}) {
-    const auto rounds = static_cast<int>(std::bit_width(static_cast<unsigned>(ranks - 1)));
+  for (const auto& [ranks, rounds] : {std::pair{2, 1}, {4, 2}, {7, 3}, {8, 3}, {64, 6}}) {
     expect_seconds(question(Collective::kBarrier, ranks, ranks, 0, "dissemination"),
                    rounds * (kAlpha + kBeta));  // of one byte each
   }
+}
+
+// A phase of three ranks has two messages each way. The second starts a quarter of alpha after the
+// first, which is how long each keeps its sender.
+TEST(Simulate, PhasesOfThreeRanksSaveTime) {
+  const double phase = 1.25 * kAlpha + kBeta;
+  for (const auto& [ranks, phases] : {std::pair{3, 1}, {9, 2}}) {
+    expect_seconds(question(Collective::kBarrier, ranks, ranks, 0, "dissemination"),
+                   phases * phase);
+  }
+  const double n = 8;
+  expect_seconds(question(Collective::kAllreduce, 6, 6, 8, "recursive_doubling"),
+                 2.25 * kAlpha + 2 * n * kBeta + 5 * n * kGamma);
 }
 
 TEST(Simulate, LongMessagesAreAskedForFirst) {
