@@ -16,6 +16,7 @@
 #include "tools/need.hpp"
 #include "tools/pictures/curves.hpp"
 #include "tools/progress.hpp"
+#include "tools/simulate/chakra.hpp"
 #include "tools/simulate/goal.hpp"
 #include "tools/simulate/heat.hpp"
 #include "tools/simulate/report.hpp"
@@ -97,6 +98,16 @@ tutti::Result<Outcome> run_watched(const Options& options, const Question& quest
   return run(job, network, question.network, circumstances);
 }
 
+void export_call(const Options& options, const Job& job) {
+  if (options.goal.empty() && options.chakra.empty()) return;
+  const std::vector<std::vector<Operation>> ranks = operations_of(job);
+  need.write(options.goal, goal_of(ranks));
+  for (size_t rank = 0; rank < ranks.size() && !options.chakra.empty(); ++rank) {
+    need.write(fmt::format("{}.{}.et", options.chakra, rank),
+               chakra_of(ranks[rank], static_cast<int>(rank)));
+  }
+}
+
 // One algorithm, with all that there is to say.
 void run_one(const Options& options, Question question) {
   Network network = network_for(options, question);
@@ -110,7 +121,7 @@ void run_one(const Options& options, Question question) {
                     .outcome = &outcome,
                     .calls = options.calls,
                     .simulated_s = tutti::now_s() - begun};
-  if (!options.goal.empty()) need.write(options.goal, goal_of(*job));
+  export_call(options, *job);
   if (!options.heat.empty()) {
     need.write(options.heat, draw_heat(network, outcome, found.title));
   }
@@ -253,8 +264,12 @@ void run_simulate(const Options& options) {
   const bool many = !options.sweep.empty() || options.algorithms.size() > 1 ||
                     options.algorithms == std::vector<std::string>{"all"};
   if (many && !options.heat.empty()) fail("--plot-links: expected one algorithm and no --sweep");
-  if (many && !options.goal.empty()) fail("--export: expected one algorithm and no --sweep");
-  if (!options.goal.empty() && options.calls > 1) fail("--export: expected --calls 1");
+  for (const auto& [name, value] :
+       {std::pair("--export", &options.goal), std::pair("--export-chakra", &options.chakra)}) {
+    if (value->empty()) continue;
+    if (many) fail(fmt::format("{}: expected one algorithm and no --sweep", name));
+    if (options.calls > 1) fail(fmt::format("{}: expected --calls 1", name));
+  }
   if (!many && !options.plot.empty()) fail("--plot: expected --sweep ranks");
   if (many) return run_many(options, question);
   Question one = question;

@@ -299,6 +299,10 @@ void add_options(CLI::App& command, Options& o) {
                   "Write the schedule into this file in GOAL, for LogGOPSim and other simulators")
       ->check(tutti::writable_file())
       ->type_name("FILE");
+  command
+      .add_option("--export-chakra", o.chakra,
+                  "Write the schedule as Chakra traces, PREFIX.RANK.et, for ASTRA-sim")
+      ->type_name("PREFIX");
   command.add_flag("--json", o.json, "Print JSON");
 }
 

@@ -52,6 +52,7 @@ struct Options {
   std::string plot;
   std::string heat;
   std::string goal;
+  std::string chakra;  // before the rank in the names of files
   bool json = false;
 };
 
