@@ -1,14 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Sliced allreduce over hosts, for reductions that are to be made in one step in rank order. Each
-// column has a slice of the vector, and each host a part of that slice. The ranks of a host hand
-// one another what they give of the slices, and each column exchanges the parts. So every part
-// comes from all ranks to one, which reduces it and sends the result along its column. Long vectors
-// pass in chunks, of which one is on the wire while the next is handed over within the hosts.
+// host has a slice of the vector. A leader on each host gathers what its ranks give. The leaders
+// exchange it by slices, each reduces its own, sends the result to the others, and hands the whole
+// to its host. Long vectors pass in chunks, of which one is on the wire while the next is gathered.
 //
-// T = 2 (H-1) alpha + n (L+1) (H-1)/H beta + n gamma, and 2n copied within the host. Leaders that
-// exchange all that their hosts give (gathered) take one round less and L (H-1) n beta; messages
-// between all pairs of ranks (all_pairs) take 2 L n (H-1)/H beta.
+// T = 2 (H-1) alpha + n (L+1) (H-1)/H beta + n L gamma, and n (L + 1) copied within the host. Where
+// leaders exchange the vectors themselves (gathered), it is half as many alpha and n L (H-1) beta;
+// messages between all pairs of ranks (all_pairs) take 2 n L (H-1)/H beta.
 #include "algorithms/hierarchical.hpp"
 
 namespace tutti {
@@ -21,48 +20,49 @@ Applies applies(const Problem& q) {
 }
 
 double seconds(const Problem& q, const Machine& m) {
-  const uint64_t part = q.bytes() / static_cast<uint64_t>(q.ranks);
-  const auto ranks = static_cast<uint64_t>(q.hosts->most_on_a_host());
   const int others = q.hosts->count() - 1;
-  return 3 * host_sync_s(q, m) + 2 * host_hand_s(q.bytes(), m) +
-         messages_s(others, ranks * part, m) + messages_s(others, part, m) +
-         combine_s(q.bytes(), host_machine(m));
+  const uint64_t slice = q.bytes() / static_cast<uint64_t>(q.hosts->count());
+  const uint64_t slices = along_column(q).bytes() / static_cast<uint64_t>(q.hosts->count());
+  // The second round waits for the slowest leader once more (docs/notes/18).
+  const double starts = start_s(slices, m) + start_s(slice, m) + m.message_s / 2;
+  const double network =
+      others * (starts + static_cast<double>(slices + slice) * leaders_byte_s(q, m));
+  return 2 * host_sync_s(q, m) + host_hand_s(along_column(q).bytes(), m) + network +
+         combine_s(along_column(q).bytes(), host_machine(m)) + host_hand_s(q.bytes(), m);
 }
 
 // A chunk of the vector, for one rank. Ranges are those of the vector.
 class Chunk {
  public:
   Chunk(const Problem& q, const Composer& c, Range range)
-      : q_(q), c_(c), range_(range), slice_(slice_of(c.place())), part_(part_of_host(c.host())) {}
+      : q_(q), c_(c), range_(range), slice_(slice_of(c.host())) {}
 
-  // The private memory that it needs: what this host's ranks give, the same packed by host, and
-  // what comes from others.
+  // The private memory that a leader needs: what its ranks give, the same by slices, and what comes
+  // from others.
   [[nodiscard]] uint64_t room_bytes() const {
-    return 2 * of_all(slice_.bytes) + of_all(part_.bytes) * static_cast<uint64_t>(c_.hosts());
+    return 2 * of_all(range_.bytes) + of_all(slice_.bytes) * static_cast<uint64_t>(c_.hosts());
   }
   void place_in(Ref room) {
     given_ = room;
-    packed_ = given_.plus(of_all(slice_.bytes));
-    arrived_ = packed_.plus(of_all(slice_.bytes));
+    packed_ = given_.plus(of_all(range_.bytes));
+    arrived_ = packed_.plus(of_all(range_.bytes));
   }
 
-  // The phases. The column has none of an empty slice.
-  [[nodiscard]] bool has_column() const { return slice_.bytes > 0; }
-  [[nodiscard]] Phase hand_over() const {
-    Phase phase{.collective = Collective::kAlltoallv, .send = given(q_), .recv = given_};
-    for (int place = 0; place < c_.neighbors(); ++place) {
-      add_block(phase.layouts.send, slice_of(place).offset, slice_of(place).bytes);
-      add_block(phase.layouts.recv, slice_.bytes * static_cast<uint64_t>(place), slice_.bytes);
-    }
-    return phase;
+  // The phases; those of the column are the leader's.
+  [[nodiscard]] Phase gather() const {
+    return {.collective = Collective::kGather,
+            .root = 0,
+            .count = elements(range_.bytes),
+            .send = given(q_, range_.offset),
+            .recv = c_.place() == 0 ? given_ : recv_at(0)};
   }
   [[nodiscard]] Phase pack(uint32_t after) const {
     Phase phase{.scope = Scope::kColumn, .after = after};
     for (int host = 0; host < c_.hosts(); ++host) {
+      const Range slice = slice_of(host);
       for (int place = 0; place < c_.neighbors() && host != c_.host(); ++place) {
-        const Range part = part_of_host(host);
         phase.moves.push_back(
-            {packed_.plus(packed_at(host, place)), given_by(place, part), part.bytes});
+            {packed_.plus(packed_at(host, place)), given_by(place, slice), slice.bytes});
       }
     }
     return phase;
@@ -71,88 +71,76 @@ class Chunk {
     Phase phase{.scope = Scope::kColumn,
                 .collective = Collective::kAlltoallv,
                 .send = packed_,
-                .recv = arrived_};
+                .recv = arrived_,
+                .alone = true};
     for (int host = 0; host < c_.hosts(); ++host) {
       const bool other = host != c_.host();
-      add_block(phase.layouts.send, packed_at(host, 0),
-                other ? of_all(part_of_host(host).bytes) : 0);
-      add_block(phase.layouts.recv, arrived_at(host, 0), other ? of_all(part_.bytes) : 0);
+      add_block(phase.layouts.send, packed_at(host, 0), other ? of_all(slice_of(host).bytes) : 0);
+      add_block(phase.layouts.recv, arrived_at(host, 0), other ? of_all(slice_.bytes) : 0);
     }
     return phase;
   }
   [[nodiscard]] Phase reduce() const {
-    std::vector<Ref> sources;
-    for (int rank = 0; rank < q_.ranks; ++rank) {
-      const int host = q_.hosts->host(rank);
-      const int place = q_.hosts->place(rank);
-      sources.push_back(host == c_.host() ? given_by(place, part_)
-                                          : arrived_.plus(arrived_at(host, place)));
-    }
-    Move sum{recv_at(part_.offset), sources[0], part_.bytes};
-    sum.others.assign(sources.begin() + 1, sources.end());
+    Move sum{recv_at(slice_.offset), source(0), slice_.bytes};
+    for (int rank = 1; rank < q_.ranks; ++rank) sum.others.push_back(source(rank));
     return {.scope = Scope::kColumn, .moves = {std::move(sum)}};
   }
   [[nodiscard]] Phase share() const {
-    return result_to_all(Scope::kColumn, part_, c_.hosts(),
-                         [this](int host) { return part_of_host(host); });
-  }
-  [[nodiscard]] Phase collect(uint32_t after) const {
-    Phase phase = result_to_all(Scope::kHost, slice_, c_.neighbors(),
-                                [this](int place) { return slice_of(place); });
-    phase.after = after;
-    return phase;
-  }
-
- private:
-  [[nodiscard]] Range slice_of(int place) const {
-    const Range slice = part_of(range_.bytes, c_.columns(), place);
-    return {range_.offset + slice.offset, slice.bytes};
-  }
-  // Of this column's slice.
-  [[nodiscard]] Range part_of_host(int host) const {
-    const Range part = part_of(slice_.bytes, c_.hosts(), host);
-    return {slice_.offset + part.offset, part.bytes};
-  }
-  [[nodiscard]] uint64_t of_all(uint64_t bytes) const {
-    return bytes * static_cast<uint64_t>(c_.neighbors());
-  }
-  // What the rank at a place of this host gives of a part.
-  [[nodiscard]] Ref given_by(int place, const Range& part) const {
-    return given_.plus(slice_.bytes * static_cast<uint64_t>(place) + part.offset - slice_.offset);
-  }
-  [[nodiscard]] uint64_t packed_at(int host, int place) const {
-    const Range part = part_of_host(host);
-    return of_all(part.offset - slice_.offset) + part.bytes * static_cast<uint64_t>(place);
-  }
-  [[nodiscard]] uint64_t arrived_at(int host, int place) const {
-    return part_.bytes * static_cast<uint64_t>(host * c_.neighbors() + place);
-  }
-
-  void add_block(Layout& layout, uint64_t offset, uint64_t bytes) const {
-    layout.counts.push_back(bytes / q_.element_bytes);
-    layout.offsets.push_back(offset / q_.element_bytes);
-  }
-  // An allgather of ranges of the receive buffer, each from its owner.
-  template <typename RangeOf>
-  [[nodiscard]] Phase result_to_all(Scope scope, const Range& own, int owners,
-                                    RangeOf range_of) const {
-    Phase phase{.scope = scope,
+    Phase phase{.scope = Scope::kColumn,
                 .collective = Collective::kAllgatherv,
-                .send = recv_at(own.offset),
-                .recv = recv_at(0)};
-    add_block(phase.layouts.send, 0, own.bytes);
-    for (int owner = 0; owner < owners; ++owner) {
-      add_block(phase.layouts.recv, range_of(owner).offset, range_of(owner).bytes);
+                .send = recv_at(slice_.offset),
+                .recv = recv_at(0),
+                .alone = true};
+    add_block(phase.layouts.send, 0, slice_.bytes);
+    for (int host = 0; host < c_.hosts(); ++host) {
+      add_block(phase.layouts.recv, slice_of(host).offset, slice_of(host).bytes);
     }
     phase.count = *std::ranges::max_element(phase.layouts.recv.counts);
     return phase;
+  }
+  [[nodiscard]] Phase hand_out(uint32_t after) const {
+    return {.collective = Collective::kBroadcast,
+            .root = 0,
+            .count = elements(range_.bytes),
+            .recv = recv_at(range_.offset),
+            .after = after};
+  }
+
+ private:
+  [[nodiscard]] Range slice_of(int host) const {
+    const Range slice = part_of(range_.bytes, c_.hosts(), host);
+    return {range_.offset + slice.offset, slice.bytes};
+  }
+  [[nodiscard]] uint64_t elements(uint64_t bytes) const { return bytes / q_.element_bytes; }
+  [[nodiscard]] uint64_t of_all(uint64_t bytes) const {
+    return bytes * static_cast<uint64_t>(c_.neighbors());
+  }
+  // What the rank at a place of this host gives of a slice.
+  [[nodiscard]] Ref given_by(int place, const Range& slice) const {
+    return given_.plus(range_.bytes * static_cast<uint64_t>(place) + slice.offset - range_.offset);
+  }
+  [[nodiscard]] uint64_t packed_at(int host, int place) const {
+    const Range slice = slice_of(host);
+    return of_all(slice.offset - range_.offset) + slice.bytes * static_cast<uint64_t>(place);
+  }
+  [[nodiscard]] uint64_t arrived_at(int host, int place) const {
+    return slice_.bytes * static_cast<uint64_t>(host * c_.neighbors() + place);
+  }
+  // What a rank gives of this host's slice.
+  [[nodiscard]] Ref source(int rank) const {
+    const int host = q_.hosts->host(rank);
+    const int place = q_.hosts->place(rank);
+    return host == c_.host() ? given_by(place, slice_) : arrived_.plus(arrived_at(host, place));
+  }
+  void add_block(Layout& layout, uint64_t offset, uint64_t bytes) const {
+    layout.counts.push_back(elements(bytes));
+    layout.offsets.push_back(elements(offset));
   }
 
   const Problem& q_;
   const Composer& c_;
   const Range range_;
-  const Range slice_;  // of this rank's column
-  const Range part_;   // that this rank reduces
+  const Range slice_;  // that this host reduces
   Ref given_;
   Ref packed_;
   Ref arrived_;
@@ -166,7 +154,8 @@ std::vector<Chunk> chunks_of(const Problem& q, Composer& c) {
     chunks.emplace_back(q, c, part_of(q.bytes(), count, i));
     most = std::max(most, chunks.back().room_bytes());
   }
-  // Before a chunk is handed over, the one before the last has been collected.
+  if (c.place() > 0) return chunks;
+  // Before a chunk is gathered, the one before the last has been handed out.
   const Ref rooms[] = {c.scratch(most), count > 1 ? c.scratch(most) : Ref{}};
   for (size_t i = 0; i < chunks.size(); ++i) chunks[i].place_in(rooms[i % 2]);
   return chunks;
@@ -177,16 +166,15 @@ Composition compose(const Problem& q) {
   const std::vector<Chunk> chunks = chunks_of(q, c);
   uint32_t shared = 0;  // phases of the column so far
   for (size_t i = 0; i < chunks.size(); ++i) {
-    const Chunk& chunk = chunks[i];
-    const uint32_t handed = c.add(chunk.hand_over());
-    if (i > 0) c.add(chunks[i - 1].collect(shared));
-    if (!chunk.has_column()) continue;
-    c.add(chunk.pack(handed));
-    c.add(chunk.exchange());
-    c.add(chunk.reduce());
-    shared = c.add(chunk.share());
+    const uint32_t gathered = c.add(chunks[i].gather());
+    if (i > 0) c.add(chunks[i - 1].hand_out(shared));
+    if (c.place() > 0) continue;
+    c.add(chunks[i].pack(gathered));
+    c.add(chunks[i].exchange());
+    c.add(chunks[i].reduce());
+    shared = c.add(chunks[i].share());
   }
-  c.add(chunks.back().collect(shared));
+  c.add(chunks.back().hand_out(shared));
   return c.take();
 }
 
@@ -194,7 +182,7 @@ Composition compose(const Problem& q) {
 
 const Algorithm allreduce_sliced = {
     .name = "sliced",
-    .summary = "columns exchange what all ranks give of their slices, and reduce it in one step",
+    .summary = "leaders of hosts each reduce a slice of what all ranks give, in one step",
     .collective = Collective::kAllreduce,
     .rank_order = true,
     .applies = applies,

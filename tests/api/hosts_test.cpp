@@ -77,7 +77,7 @@ TEST_F(HostsOfTwo, EveryOperationGivesTheReference) {
 // What is reduced in one step, as small floats and a user's operation ask for, by each algorithm
 // that does so: the reference is exact.
 TEST_F(HostsOfTwo, ReductionsInOneStepGiveTheReferenceOfEveryOperation) {
-  for (const char* algorithm : {"gathered", "exchange", "all_pairs"}) {
+  for (const char* algorithm : {"gathered", "sliced", "exchange", "all_pairs"}) {
     for (const char* hosts : {"aabb", "abab", "aabbcc"}) {
       on_hosts(
           hosts,
@@ -94,6 +94,17 @@ TEST_F(HostsOfTwo, ReductionsInOneStepGiveTheReferenceOfEveryOperation) {
           {{"CCL_ALLREDUCE", algorithm}});
     }
   }
+}
+
+// Chunks use the same private memory in turn, and the last one has slices of other sizes.
+TEST_F(HostsOfTwo, SlicesOfSeveralChunksGiveTheReference) {
+  on_hosts(
+      "aabb",
+      [](Collectives& on) {
+        on.allreduce(TUTTI_BFLOAT16, Op::kSum, 2 * kLargeCount, {Form::kPersistent, true, false});
+        on.allreduce(TUTTI_FLOAT32, Op::kUser, kLargeCount, {Form::kNonBlocking});
+      },
+      {{"CCL_ALLREDUCE", "sliced"}});
 }
 
 TEST_F(HostsOfTwo, EveryAlgorithmGivesTheReference) {
