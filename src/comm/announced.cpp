@@ -35,29 +35,42 @@ Fetches::Fetch::Fetch(Fetches& all, const MessageArguments& receive, const Trans
   if (answer == Answer::kSend) gets.emplace(all.messages_, bytes_for(receive, met));
 }
 
-// The one of that receive, which begins if it has not.
-Fetches::Fetch& Fetches::begin(const MessageArguments& receive, const Transfer& met,
+// The fetch of that receive, which begins if it has not. Null where memory lacks: its sender waits
+// for an answer that cannot be given, so the communicator breaks.
+Fetches::Fetch* Fetches::begin(const MessageArguments& receive, const Transfer& met,
                                Message* started) {
   Fetch* made = nullptr;
-  {
+  try {
     const std::lock_guard lock(lock_);
     for (const auto& one : begun_) {
-      if (&one->met == &met && !one->over) return *one;
+      if (&one->met == &met && !one->over) return one.get();
     }
     begun_.push_back(std::make_unique<Fetch>(*this, receive, met));
     made = begun_.back().get();
     made->receive = started;
+  } catch (...) {
+    messages_.health_.fail_by_exception("its messages");
+    return nullptr;
   }
   if (made->gets) {
-    if (const Status begun = made->gets->start(StartedFor::kCaller); !begun.ok()) {
-      made->gets->fail(begun);
-    }
+    start_or_fail(*made->gets);
     if (started != nullptr) made->gets->on_complete(&Fetches::end, made);
   }
-  if (const Status begun = made->asks.start(StartedFor::kCaller); !begun.ok()) {
-    made->asks.fail(begun);
+  start_or_fail(made->asks);
+  made->begun = true;
+  return made;
+}
+
+// Where memory lacks for either message of a fetch, the communicator breaks, which ends the other.
+void Fetches::start_or_fail(Message& message) {
+  Status begun;
+  try {
+    begun = message.start(StartedFor::kCaller);
+  } catch (...) {
+    messages_.health_.fail_by_exception("its messages");
+    begun = messages_.health_.cause();
   }
-  return *made;
+  if (!begun.ok()) message.fail(begun);
 }
 
 // Forgets completed fetches that no receive uses any more, among them that of `met`.
@@ -65,7 +78,7 @@ void Fetches::forget(const Transfer* met) {
   const std::lock_guard lock(lock_);
   std::erase_if(begun_, [met](const std::unique_ptr<Fetch>& one) {
     const bool looked_at = one->receive == nullptr && &one->met != met;
-    return !looked_at && one->asks.done() && (!one->gets || one->gets->done());
+    return one->begun && !looked_at && one->asks.done() && (!one->gets || one->gets->done());
   });
 }
 
@@ -78,14 +91,15 @@ void Fetches::begin_announced(std::span<BlockingMessage> messages) {
 
 Status Fetches::settled(BlockingMessage& message, Status error) {
   if (number_announced(message.transfer) == 0) return error;
-  Fetch& fetched = begin(message.arguments, message.transfer, nullptr);
-  if (fetched.gets) {
-    error = messages_.wait(*fetched.gets, kNever);
+  Fetch* const fetched = begin(message.arguments, message.transfer, nullptr);
+  if (fetched == nullptr) return messages_.health_.cause();
+  if (fetched->gets) {
+    error = messages_.wait(*fetched->gets, kNever);
     if (error.ok() && message.info != nullptr) {
-      *message.info = received_by(message.transfer, fetched.gets->received().count);
+      *message.info = received_by(message.transfer, fetched->gets->received().count);
     }
   }
-  const Status asked = messages_.wait(fetched.asks, kNever);
+  const Status asked = messages_.wait(fetched->asks, kNever);
   forget(&message.transfer);
   return error.ok() ? asked : error;
 }
@@ -98,7 +112,11 @@ bool Fetches::goes_on(Message& message, Status& error) {
     return false;
   }
   forget(nullptr);
-  return begin(message.arguments_, message.transfer_, &message).gets.has_value();
+  // Asked before: once the fetch has begun, another thread may end the message and forget both.
+  const bool gets = is_of_its_type(message.arguments_, message.transfer_);
+  if (begin(message.arguments_, message.transfer_, &message) != nullptr) return gets;
+  error = messages_.health_.cause();
+  return false;
 }
 
 void Fetches::end(tutti_status /*status*/, const char* /*error*/, void* fetch) {

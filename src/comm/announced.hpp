@@ -53,7 +53,7 @@ class Fetches {
   void begin_announced(std::span<BlockingMessage> messages);
   // The final status of a blocking message whose transfer ended with that error.
   Status settled(BlockingMessage& message, Status error);
-  // Whether a started receive, whose outcome is that error, goes on.
+  // Whether a started receive, whose outcome is that error, goes on. If not, the error is final.
   bool goes_on(Message& message, Status& error);
 
  private:
@@ -63,14 +63,16 @@ class Fetches {
 
     Fetches& all;
     const Transfer& met;
-    Message* receive = nullptr;     // the one that completes with it, if it was started
-    std::atomic<bool> over{false};  // the receive may be active anew
+    Message* receive = nullptr;      // the one that completes with it, if it was started
+    std::atomic<bool> begun{false};  // both messages
+    std::atomic<bool> over{false};   // the receive may be active anew
     Answer answer;
     std::optional<Message> gets;  // none: the type is another one
     Message asks;
   };
 
-  Fetch& begin(const MessageArguments& receive, const Transfer& met, Message* started);
+  Fetch* begin(const MessageArguments& receive, const Transfer& met, Message* started);
+  void start_or_fail(Message& message);
   void forget(const Transfer* met);
   static void end(tutti_status status, const char* error, void* fetch);
 

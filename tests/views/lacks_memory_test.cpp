@@ -5,6 +5,7 @@
 
 #include <new>
 
+#include "comm/message_tag.hpp"
 #include "support/ending_endpoint.hpp"
 #include "support/threads_as_ranks.hpp"
 #include "views/view_queue.hpp"
@@ -39,6 +40,49 @@ TEST(LacksMemory, AMessageThatCannotBePostedHasNotBegun) {
     EXPECT_TRUE(message.start(StartedFor::kCaller).ok());
     EXPECT_TRUE(message.done());
   });
+}
+
+// Ends the first receive with an announcement of such a message, and has no memory for the transfer
+// of that number after it. Others stay under way.
+class AnnouncingEndpoint final : public EndingEndpoint {
+ public:
+  explicit AnnouncingEndpoint(int lacking) : lacking_(lacking) {}
+
+ private:
+  void end(Transfer& transfer) override {
+    const int number = transfers_++;
+    if (number == lacking_) throw std::bad_alloc();
+    if (number > 0) return;
+    transfer.source = 0;
+    transfer.tag = static_cast<Tag>(DataType::kUint8) << kTypeShift | Tag{1} << kAnnouncedShift;
+    EndingEndpoint::end(transfer);
+  }
+
+  const int lacking_;
+  int transfers_ = 0;
+};
+
+// Its bytes are asked for by two messages: one that receives them, and the answer.
+TEST(LacksMemory, AReceiveThatMetAnAnnouncementFailsIfItsBytesCannotBeAskedFor) {
+  for (const int lacking : {1, 2}) {
+    for (const bool blocks : {false, true}) {
+      run_thread_ranks(1, [&](Communicator& comm) {
+        Messages messages(0, comm.transport(), std::make_unique<AnnouncingEndpoint>(lacking),
+                          comm.health(), comm.executor(), comm.executor().workers(), {}, {}, {});
+        uint8_t byte = 0;
+        const MessageArguments receive{.buffer = &byte, .count = 1};
+        if (blocks) {
+          EXPECT_EQ(messages.run(receive, nullptr).code(), Code::kOutOfMemory) << lacking;
+        } else {
+          Message message(messages, receive);
+          EXPECT_TRUE(message.start(StartedFor::kCaller).ok());
+          EXPECT_EQ(message.wait(kNever).code(), Code::kOutOfMemory) << lacking;
+        }
+        EXPECT_TRUE(messages.idle()) << lacking;
+        EXPECT_TRUE(comm.health().stopped()) << "the sender waits for an answer";
+      });
+    }
+  }
 }
 
 // Its texts lack memory, if it fails.
