@@ -24,8 +24,8 @@
 // A call ends when all peers have entered it. A schedule that may run ahead (Traits::runs_ahead),
 // as that of a broadcast's root, ends at once.
 //
-// The functions are in lane_life.hpp (a call from start to end), lane_steps.hpp and
-// lane_errors.hpp, for those who instantiate the template alone.
+// The functions are in lane_run.hpp (a call from start to end) and lane_errors.hpp (its words), for
+// those who instantiate the template alone.
 #pragma once
 
 #include <cstddef>
@@ -134,7 +134,7 @@ class BasicLane {
   }
 
  private:
-  // The life of a call (lane_life.hpp).
+  // A call from its start to its end (lane_run.hpp).
   void bind(const Call& call);
   Status map_windows();
   void place_slots();
@@ -157,7 +157,6 @@ class BasicLane {
   void fetch_next_of(int peer);
   [[nodiscard]] uint64_t block_bytes() const { return arguments_->count * plan_->element_bytes; }
 
-  // Steps (lane_steps.hpp).
   bool copy(const Step& step, const std::byte* src);
   bool reduce(const Step& step);
   bool pull(const Step& step);

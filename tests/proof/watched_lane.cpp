@@ -2,8 +2,7 @@
 #include "proof/watched_lane.hpp"
 
 #include "exec/lane_errors.hpp"
-#include "exec/lane_life.hpp"
-#include "exec/lane_steps.hpp"
+#include "exec/lane_run.hpp"
 
 namespace tutti {
 
