@@ -68,8 +68,8 @@ inline Status bind(std::string_view function, tutti_op op, Call& call) {
 struct RunNow {
   tutti_comm_t comm;
   Status operator()(const Call& call) const {
-    if (may_take_detour()) [[unlikely]]
-      return run_by_detour(comm, call);
+    if (groups_or_views_exist()) [[unlikely]]
+      return run_in_group_or_on_view(comm, call);
     return comm->inside->executor().run(call);
   }
 };

@@ -87,8 +87,8 @@ tutti_status run(const Names& names, const MessageArguments& arguments, tutti_ty
                  tutti_comm_t comm, tutti_recv_info* info) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(check(names, arguments, type, comm));
-    if (may_take_detour()) [[unlikely]]
-      return run_by_detour(comm, arguments, info);
+    if (groups_or_views_exist()) [[unlikely]]
+      return run_in_group_or_on_view(comm, arguments, info);
     return comm->inside->messages().run(arguments, info);
   });
 }
@@ -189,8 +189,8 @@ tutti_status tutti_sendrecv(const void* send, size_t send_count, int dest, int s
     if (may_overlap(send, send_bytes, recv, recv_bytes)) [[unlikely]] {
       TUTTI_RETURN_IF_ERROR(check_apart("tutti_sendrecv", send, send_bytes, recv, recv_bytes));
     }
-    if (may_take_detour()) [[unlikely]]
-      return run_both_by_detour(comm, both);
+    if (groups_or_views_exist()) [[unlikely]]
+      return run_both_in_group_or_on_view(comm, both);
     comm->inside->messages().run(both);
     return std::move((sent.status().ok() ? received : sent).transfer.status);
   });

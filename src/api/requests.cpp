@@ -45,7 +45,7 @@ bool active(const tutti_request& request) { return request.started && !request.i
 // With its `starting` held, so that its communicator stays.
 Status start(tutti_request& request) {
   if (is_bereft(request)) return refuse_bereft("tutti_request_start");
-  if (may_take_detour()) [[unlikely]]
+  if (groups_or_views_exist()) [[unlikely]]
     TUTTI_RETURN_IF_ERROR(end_views(request));
   request.inside->await_visitors();
   const bool before = std::exchange(request.started, true);  // its function may ask
@@ -128,7 +128,7 @@ Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
   return {};
 }
 
-Status hand_out_by_detour(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
+Status hand_out_in_group_or_on_view(std::unique_ptr<tutti_request> made, tutti_request_t* request) {
   if (request == nullptr || made->kind == Kind::kPersistent || !in_group()) {
     return hand_out(std::move(made), request);
   }

@@ -55,7 +55,7 @@ Status make_view(tutti_comm_t comm, const tutti_queue& queue, tutti_comm_t* view
   made->viewed = viewed;
   made->side = std::move(side);
   viewed->views.fetch_add(1, std::memory_order_relaxed);
-  detour_detail::reasons.fetch_add(1, std::memory_order_relaxed);
+  group_detail::groups_and_views.fetch_add(1, std::memory_order_relaxed);
   *view = made.release();
   return {};
 }
@@ -72,7 +72,7 @@ bool takes_turn(const tutti_comm& comm) {
 
 }  // namespace
 
-Status run_by_detour(tutti_comm_t comm, const Call& call) {
+Status run_in_group_or_on_view(tutti_comm_t comm, const Call& call) {
   if (in_group()) {
     const bool plain = comm->queue == nullptr || call.collective == Collective::kBarrier;
     if (plain) return record(comm, call);
@@ -84,7 +84,8 @@ Status run_by_detour(tutti_comm_t comm, const Call& call) {
   return run_on_view(operation);
 }
 
-Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info) {
+Status run_in_group_or_on_view(tutti_comm_t comm, const MessageArguments& arguments,
+                               tutti_recv_info* info) {
   if (in_group()) {
     if (comm->side == nullptr) return record(comm, arguments, info);
     return record(comm, std::make_unique<DeviceMessage>(*comm->queue, comm->side.get(), arguments),
@@ -100,12 +101,12 @@ Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti
   return {};
 }
 
-Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both) {
+Status run_both_in_group_or_on_view(tutti_comm_t comm, std::span<BlockingMessage, 2> both) {
   BlockingMessage& sent = both[0];
   BlockingMessage& received = both[1];
   if (in_group()) {
-    TUTTI_RETURN_IF_ERROR(run_by_detour(comm, sent.arguments, nullptr));
-    return run_by_detour(comm, received.arguments, received.info);
+    TUTTI_RETURN_IF_ERROR(run_in_group_or_on_view(comm, sent.arguments, nullptr));
+    return run_in_group_or_on_view(comm, received.arguments, received.info);
   }
   if (comm->side == nullptr) {
     TUTTI_RETURN_IF_ERROR(end_message_views(comm));
@@ -165,7 +166,7 @@ Status end_message_views(tutti_comm_t comm) {
 Status close_view(tutti_comm& view) {
   Status drained = view.queue->drain();
   view.viewed->views.fetch_sub(1, std::memory_order_relaxed);
-  detour_detail::reasons.fetch_sub(1, std::memory_order_relaxed);
+  group_detail::groups_and_views.fetch_sub(1, std::memory_order_relaxed);
   return drained;
 }
 

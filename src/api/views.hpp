@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Calls on views of communicators (tutti_comm_view), and those on a communicator that has views,
-// which wait for theirs. In a process without views none of this is looked at (may_take_detour()).
+// which wait for theirs. In a process without views none of this is looked at
+// (groups_or_views_exist()).
 #pragma once
 
 #include <span>
@@ -11,10 +12,11 @@
 namespace tutti {
 
 // A blocking call that may be one of a group, or of a communicator with views.
-Status run_by_detour(tutti_comm_t comm, const Call& call);
-Status run_by_detour(tutti_comm_t comm, const MessageArguments& arguments, tutti_recv_info* info);
+Status run_in_group_or_on_view(tutti_comm_t comm, const Call& call);
+Status run_in_group_or_on_view(tutti_comm_t comm, const MessageArguments& arguments,
+                               tutti_recv_info* info);
 // A send and a receive at once.
-Status run_both_by_detour(tutti_comm_t comm, std::span<BlockingMessage, 2> both);
+Status run_both_in_group_or_on_view(tutti_comm_t comm, std::span<BlockingMessage, 2> both);
 
 // Sets the operation of a request on a communicator with views, or on a view.
 void make_on_view(tutti_request& request, Call call);
