@@ -1,25 +1,22 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A multi-armed bandit: chooses between up to three arms, ways to do the same work, by timing them
-// while the program runs. docs/notes/02 and 03 have the figures behind the rules.
+// A multi-armed bandit: chooses between a few arms, ways to do the same work, by timing them while
+// the program runs. docs/notes/02 and 03 have the figures behind the rules.
 //
-// - Each arm is tried some times in a row, until it gets no faster: caches are cold after a change.
-//   Its estimate is the median of the last calls, for other work disturbs now and then.
-// - The cheapest arm is used.
-// - The estimate of an unused arm decays a little with every call, so that it is tried again: the
-//   slower it was, the later. A first trial meets new memory, so the second comes soon, and each
-//   further one after four times as many calls, up to a bound.
-// - An arm that takes twice as long as another is tried more seldom, and left after one call if it
-//   begins so again.
-// - Where caches do not hold the data anyway, any arm that begins clearly slower is left after one
-//   call. Such trials cost little, so there are more of them.
+// - An arm is tried for some calls in a row. Its estimate is the median of the last three, for
+//   caches are cold after a change, and other work disturbs now and then.
+// - The cheapest arm is used. Its estimate follows its calls by a step, up or down: so it comes to
+//   their median, and a few that are held up change little.
+// - An arm that took over twice as long as the one in use, and begins so again, is left at once.
+// - An unused arm is tried again when all its trials together cost no more than a set part of the
+//   time: the slower it was, the later. Early estimates count for less, so that it is tried again
+//   by the time that so many times as many calls were made.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "core/tuned.hpp"
 
@@ -27,22 +24,19 @@ namespace tutti {
 
 enum class Arm : uint8_t { kFirst, kSecond, kThird };
 
-// Bytes from which on caches count for nothing in a trial.
-inline constexpr uint64_t kLeastLeftAtOnce = tuned::kLeastLeftAtOnce;
+// The calls of a trial. The longer they are, the less it matters what the caches had.
+constexpr size_t trial_calls(uint64_t bytes) {
+  constexpr uint64_t kMost = tuned::kTrialCalls;
+  return std::clamp<uint64_t>(tuned::kTrialBytes / std::max<uint64_t>(bytes, 1), 2, kMost);
+}
 
 class Bandit {
  public:
   static constexpr size_t kMost = 3;
-  static constexpr size_t kTrial =
-      tuned::kTrialCalls;  // times in a row, at least, the last two clearly no faster
-  static constexpr size_t kMostOfTrial = tuned::kLongestTrial;
   Bandit() = default;
-  // `leaves_at_once`: what begins far slower than another is not tried to the end.
-  explicit Bandit(size_t count, bool leaves_at_once = false, size_t most_of_trial = kMostOfTrial)
-      : count_(count), most_of_trial_(most_of_trial), leaves_at_once_(leaves_at_once) {}
+  Bandit(size_t count, size_t trial) : count_(count), trial_(trial) {}
 
-  // The cheapest arm from `from` on. An arm that is not known yet counts as cheaper than any that
-  // is.
+  // The arm to use or to try, from `from` on.
   [[nodiscard]] Arm better(Arm from = Arm::kFirst) const {
     auto best = static_cast<size_t>(from);
     for (size_t i = best + 1; i < count_; ++i) {
@@ -50,128 +44,81 @@ class Bandit {
     }
     return static_cast<Arm>(best);
   }
-  // Chooses like better(), for a caller that learns the cost of a choice only after the next one:
-  // stays with each arm for a trial at least.
-  Arm choose() {
-    if (stay_ > 0) {
-      --stay_;
-    } else if (const Arm chosen = better(); chosen != chosen_) {
-      chosen_ = chosen;
-      stay_ = kTrial;
-    }
-    return chosen_;
-  }
   // Whether it has been taken once; often enough for an estimate.
-  [[nodiscard]] bool tried(Arm arm) const { return of(arm).times > 0; }
-  [[nodiscard]] bool knows(Arm arm) const { return of(arm).known(); }
+  [[nodiscard]] bool tried(Arm arm) const { return of(arm).last_taken > 0; }
+  [[nodiscard]] bool knows(Arm arm) const { return of(arm).known; }
   // What it costs now, if known; else 0.
   [[nodiscard]] double cost(Arm arm) const { return of(arm).cost; }
   // What it has cost this time: seconds, or seconds per byte; more than 0.
   void took(Arm arm, double cost) {
     Estimate& estimate = of(arm);
-    if (arm != last_ && estimate.known()) estimate.try_again(last_loss());
+    if (arm != last_) estimate.begin_trial();
     last_ = arm;
-    estimate.add(cost, most_of_trial_);
-    if (cost > clearly_worse(estimate) * least_known()) leave(arm, cost);
-    for (Estimate& other : estimates_) {
-      if (&other != &estimate) other.idle(estimate, last_loss());
+    estimate.last_taken = ++calls_;
+    const double far = kFarBehind * estimates_[used_].cost;
+    const bool hopeless = far > 0 && estimate.cost > far && cost > far;
+    estimate.add(cost, hopeless ? 1 : trial_);
+    // One call of an arm may follow its trial, where the next arm is chosen before a call has
+    // ended.
+    if (estimate.times > trial_ + 1) used_ = static_cast<size_t>(arm);
+    if (estimate.known && used_ == static_cast<size_t>(arm)) {
+      for (Estimate& other : estimates_) other.due |= is_due(other, estimate.cost);
     }
   }
 
  private:
-  // By what part the estimate of an unused arm falls with each call: after the arm's first trial,
-  // and at last. From trial to trial the part is a quarter of the one before.
-  static constexpr double kFirstLoss = tuned::kFirstDecay;
-  static constexpr double kLastLoss = tuned::kLastDecay;
-  static constexpr double kLastLossAtOnce =
-      tuned::kLastDecayAtOnce;  // where what is slower is left at once
-  static constexpr double kClearly = tuned::kClearlyFaster;
-  static constexpr double kStep =
-      tuned::kEstimateStep;  // of the estimate, towards what is seen later
-  static constexpr double kClearlyWorse = tuned::kClearlyWorse;  // times the fastest
-  static constexpr double kFarBehind = tuned::kFarBehind;        // times the fastest
+  static constexpr double kShare = tuned::kTrialShare;
+  static constexpr double kStep = tuned::kEstimateStep;
+  static constexpr uint64_t kTimesAsMany = 8;
+  static constexpr double kFarBehind = 2;
 
   struct Estimate {
     double cost = 0;
-    double decay = 1;  // what part of that it may have become since
-    double loss = kFirstLoss;
-    bool ended = false;      // the trial
-    bool settled = false;    // it has been taken since
-    size_t times = 0;        // of the trial
-    size_t since_least = 0;  // less than kTrial until its end
-    std::array<double, kTrial> latest{};
-    [[nodiscard]] bool known() const { return ended; }
-    [[nodiscard]] double decayed() const { return known() ? cost * decay : 0; }
-    void idle(const Estimate& taken, double last_loss) {
-      const bool far_behind = taken.known() && cost > kFarBehind * taken.cost;
-      decay *= 1 - (far_behind && loss < kFirstLoss ? less_often(last_loss) : loss);
-    }
-    void try_again(double last_loss) {
+    bool known = false;
+    bool due = false;         // for another trial
+    size_t times = 0;         // in a row
+    uint64_t last_taken = 0;  // the number of that call; 0: never
+    std::array<double, 3> latest{};
+    void begin_trial() {
+      known = due = false;
       times = 0;
-      ended = settled = false;
-      loss = less_often(last_loss);
     }
-    [[nodiscard]] double less_often(double last_loss) const {
-      return std::max(loss / 4, last_loss);
+    void add(double newest, size_t trial) {
+      latest[times++ % latest.size()] = newest;
+      if (known) cost = newest > cost ? cost * kStep : cost / kStep;
+      if (known || times < trial) return;
+      known = true;
+      const size_t there = std::min(times, latest.size());
+      const auto middle = latest.begin() + static_cast<ptrdiff_t>((there - 1) / 2);
+      std::nth_element(latest.begin(), middle, latest.begin() + static_cast<ptrdiff_t>(there));
+      cost = *middle;
     }
-    void add(double newest, size_t most_of_trial) {
-      decay = 1;
-      if (known()) {
-        settled = true;
-        cost = newest > cost ? cost * kStep : cost / kStep;
-        return;
-      }
-      const bool clearly_less = times == 0 || newest < kClearly * least();
-      since_least = clearly_less ? 0 : since_least + 1;
-      latest[times++ % kTrial] = newest;
-      if (times < most_of_trial && since_least + 1 < kTrial) return;
-      std::ranges::sort(latest);
-      end(latest[kTrial / 2]);
-    }
-    [[nodiscard]] double least() const { return latest[(times - 1 - since_least) % kTrial]; }
-    void end(double found) {
-      cost = found;
-      ended = true;
-    }
+    [[nodiscard]] bool in_trial() const { return !known && times > 0; }
   };
-  // The cost that the arm is thought to have. The estimate of the arm in use goes up and down by a
-  // step without having changed. Of two equally fast arms one would be tried all the time.
+  // The cost by which arms compare. One that is on trial comes first, then those that are not known
+  // or due for a trial. The arm in use has to be beaten by a step, or equals would take turns.
   [[nodiscard]] double counted(size_t i) const {
     const Estimate& estimate = estimates_[i];
-    const bool varies = i == static_cast<size_t>(last_) && estimate.settled;
-    return varies ? estimate.decayed() / kStep : estimate.decayed();
+    if (estimate.in_trial()) return -1;
+    if (!estimate.known || estimate.due) return 0;
+    return i == used_ ? estimate.cost / kStep : estimate.cost;
+  }
+  // Whether an arm is to be tried again, while the one in use costs so much.
+  [[nodiscard]] bool is_due(const Estimate& estimate, double used_cost) const {
+    if (!estimate.known || estimate.last_taken == calls_) return false;
+    const double loss = std::max(estimate.cost / used_cost, kStep) - 1;
+    const auto idle = static_cast<double>(calls_ - estimate.last_taken);
+    return idle * kShare >= static_cast<double>(trial_) * loss ||
+           calls_ >= kTimesAsMany * estimate.last_taken;
   }
   [[nodiscard]] const Estimate& of(Arm arm) const { return estimates_[static_cast<size_t>(arm)]; }
   Estimate& of(Arm arm) { return estimates_[static_cast<size_t>(arm)]; }
-  [[nodiscard]] double least_known() const {
-    double least = std::numeric_limits<double>::infinity();
-    for (const Estimate& each : estimates_) {
-      if (each.known()) least = std::min(least, each.cost);
-    }
-    return least;
-  }
-  [[nodiscard]] double last_loss() const { return leaves_at_once_ ? kLastLossAtOnce : kLastLoss; }
-  // How much more than the fastest ends a trial at its first call. Until its end, the cost is that
-  // of the trial before; 0 if there was none.
-  [[nodiscard]] double clearly_worse(const Estimate& estimate) const {
-    if (leaves_at_once_) return kClearlyWorse;
-    const bool was_far_behind = estimate.cost > kFarBehind * least_known();
-    return was_far_behind ? kFarBehind : std::numeric_limits<double>::infinity();
-  }
-  // Ends a trial.
-  void leave(Arm arm, double cost) {
-    Estimate& estimate = of(arm);
-    if (estimate.known()) return;
-    estimate.end(cost);
-    if (arm == chosen_) stay_ = 0;
-  }
 
   size_t count_ = 2;
-  size_t most_of_trial_ = kMostOfTrial;
-  bool leaves_at_once_ = false;
+  size_t trial_ = trial_calls(0);
+  uint64_t calls_ = 0;
   Arm last_ = Arm::kFirst;
-  Arm chosen_ = Arm::kFirst;
-  size_t stay_ = 0;
+  size_t used_ = 0;
   std::array<Estimate, kMost> estimates_;
 };
 

@@ -13,8 +13,8 @@
 namespace tutti {
 
 size_t CallTrials::start(const Arms& arms, uint64_t block_bytes, double now_s) {
-  const bool at_once = block_bytes >= kLeastLeftAtOnce;
-  trial_ = &trials_.try_emplace(arms.key, Trial{Bandit(arms.names.size(), at_once)}).first->second;
+  const Bandit bandit(arms.names.size(), trial_calls(block_bytes));
+  trial_ = &trials_.try_emplace(arms.key, Trial{bandit}).first->second;
   arm_ = trial_->next;
   timed_from_s_ = now_s;
   wait_began_s_ = wait_ended_s_ = 0;
@@ -22,7 +22,7 @@ size_t CallTrials::start(const Arms& arms, uint64_t block_bytes, double now_s) {
 }
 
 void CallTrials::announce(std::byte* where) {
-  const Arm next = trial_->bandit.choose();
+  const Arm next = trial_->bandit.better();
   std::memcpy(where, &next, sizeof next);
 }
 

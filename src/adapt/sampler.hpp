@@ -28,28 +28,19 @@ struct CallSample {
 // The sample that the bandit is to learn, more than 0; none if the call says nothing about its arm.
 [[nodiscard]] std::optional<double> seconds_of(const CallSample& call);
 
-// A long message between ranks that have a core each.
+// A long message. Between ranks that have a core each, the time counts. Oversubscribed ranks wait
+// for each other's turns, in which others get on: of their messages only the work counts.
 struct MessageSample {
-  bool read;  // by the receiver, from the sender's memory
+  bool read;         // by the receiver, from the sender's memory
+  bool takes_turns;  // the rank is oversubscribed
   uint64_t bytes;
-  double begun_s;  // when it met its receive
-  double ended_s;
-  double both_ended_s;  // and the message in the other direction, if one was under way
+  double seconds;
 };
 
 [[nodiscard]] double seconds_of(const MessageSample& message);
 
-// A long message between oversubscribed ranks. These wait for each other's turns, in which others
-// get on: only the work counts, and what a rank misses by reading.
-struct MessageWork {
-  bool read;
-  uint64_t bytes;
-  double worked_s;    // of the receiver
-  bool one_piece;     // fits the ring
-  bool from_several;  // the last message came from another rank
-  bool sent_since;    // the receiver has sent since its last receive
-};
-
-[[nodiscard]] double seconds_of(const MessageWork& message);
+// How long a message took from when it met its receive, between ranks that have a core each. If
+// another went in the other direction meanwhile, both count: `both_ended_s`.
+[[nodiscard]] double seconds_of_both(double begun_s, double ended_s, double both_ended_s);
 
 }  // namespace tutti

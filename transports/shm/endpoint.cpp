@@ -56,7 +56,6 @@ bool ShmEndpoint::poll_until(const Transfer* wanted) {
 // The common case: the ring is open and has room.
 bool ShmEndpoint::send_at_once(int rank, Tag tag, const void* source, uint64_t bytes) {
   Peer& to = peer(rank);
-  long_messages_.sends(bytes);
   if (!to.open_for(bytes) || !need_not_ask(to, source, bytes) || !to.waiting.empty() ||
       !to.out.room(bytes)) {
     return false;
@@ -123,7 +122,7 @@ void ShmEndpoint::has_gone(Operation& send) {
 void ShmEndpoint::send_is_over(Operation& send) {
   const int rank = send.peer;
   finish(send, {});
-  long_messages_.has_gone(peer(rank), rank);
+  long_messages_.has_gone(peer(rank));
 }
 
 bool ShmEndpoint::push(int rank) {

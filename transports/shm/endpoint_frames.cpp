@@ -61,7 +61,7 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
       if (kept != nullptr) {
         kept->seconds = seconds;
       } else {
-        long_messages_.took(from, rank, Routes::Route::kRing, frame.bytes, seconds);
+        long_messages_.took_by_ring(from, frame.bytes, seconds);
       }
     }
     from.in.pop(frame);
@@ -76,8 +76,7 @@ void ShmEndpoint::take_kept(std::byte* dst, const Message& message, uint64_t wan
   copy_bytes(dst, message.data.get(), wanted, CopyHint::kToOthers);
   if (!is_long) return;
   const double seconds = message.seconds + stopwatch.seconds();
-  long_messages_.took(peer(message.source), message.source, Routes::Route::kRing, message.bytes,
-                      seconds);
+  long_messages_.took_by_ring(peer(message.source), message.bytes, seconds);
 }
 
 void ShmEndpoint::handle_request(int rank, const Frame& frame) {

@@ -22,7 +22,7 @@ struct Operation : match::Operation<Operation> {
   // The address of the message in an arena that this rank sees; null if it does not.
   const std::byte* seen = nullptr;
   double begun_s = 0;   // of a long receive: when it met its message
-  double worked_s = 0;  // and what work it has been (LongMessages::work_of)
+  double worked_s = 0;  // and what work it has been, where cores are oversubscribed
 
   void renew() { moved = 0; }
   [[nodiscard]] bool has_more() const { return moved < limit; }

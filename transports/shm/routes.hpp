@@ -7,7 +7,7 @@
 // how far apart the two cores are, and on what the sender does meanwhile. On a virtual machine the
 // distance changes while a job runs. So the receiver, whose choice it is, times them by powers of
 // two of the size, and takes the fastest. If cores are oversubscribed, it compares how much work
-// they are, for all peers together (LongMessages::work_of). Long messages may go in both directions
+// they are, for all peers together (adapt/sampler.hpp). Long messages may go in both directions
 // between two ranks. Reading then holds up what this rank should put into the ring, so the routes
 // would disturb each other's times. The higher rank then takes the route of the lower one.
 #pragma once
@@ -26,14 +26,10 @@ class Routes {
  public:
   enum class Route : uint8_t { kRead, kRing, kRingNonTemporal };
 
-  // Trials are short if cores are oversubscribed: the work of one message then varies too much to
-  // tell whether a route still gets faster (docs/notes/15).
-  explicit Routes(bool oversubscribed = false) {
-    const size_t most_of_trial = oversubscribed ? Bandit::kTrial : Bandit::kMostOfTrial;
+  Routes() {
     for (unsigned size = 0; size < bandits_.size(); ++size) {
       const bool non_temporal = size >= class_of(kLeastReceivedNonTemporal);
-      const bool at_once = size >= class_of(kLeastLeftAtOnce);
-      bandits_[size] = Bandit(non_temporal ? 3 : 2, at_once, most_of_trial);
+      bandits_[size] = Bandit(non_temporal ? 3 : 2, trial_calls(uint64_t{1} << size >> 1));
     }
   }
   void give_up_reading() { can_read_ = false; }
