@@ -42,6 +42,7 @@ Problem problem_of(const ExplainOptions& options, const tutti::Environment& envi
   problem.collective = need(tutti::bench::collective_named(options.collective));
   const tutti::DataType type = need(tutti::bench::type_named(options.type));
   problem.element_bytes = static_cast<uint32_t>(type_size(type));
+  problem.type = type;
   problem.rank_order =
       tutti::reduces(problem.collective) && needs_rank_order(tutti::ReduceOp::kSum, type);
   const bool barrier = problem.collective == tutti::Collective::kBarrier;

@@ -30,11 +30,11 @@ std::string reasons_of(const Choice& choice) {
   return text;
 }
 
-std::string subject_of(const Problem& problem, DataType type) {
+std::string subject_of(const Problem& problem) {
   const std::string size =
       problem.known_to_all() ? fmt::format("{} B", problem.bytes()) : "uneven blocks";
   return fmt::format("{} of {} ({}) on {} ranks", collective_name(problem.collective), size,
-                     type_name(type), problem.ranks);
+                     type_name(problem.type), problem.ranks);
 }
 
 // Plans are made by one thread at a time.
@@ -43,14 +43,14 @@ class Aloud {
   Aloud(Selector selector, std::string named)
       : selector_(std::move(selector)), named_(std::move(named)) {}
 
-  Chosen operator()(const Problem& problem, DataType type) {
-    const Chosen chosen = selector_.choose(problem, type);
+  Chosen operator()(const Problem& problem) {
+    const Chosen chosen = selector_.choose(problem);
     if (!log::enabled(LogLevel::kInfo) || chosen.algorithm == nullptr) return chosen;
     if (log::enabled(LogLevel::kDebug)) {
-      log::debug("{}: {}: {} {}", named_, subject_of(problem, type), chosen.algorithm->name,
-                 reasons_of(selector_.explain(problem, type)));
+      log::debug("{}: {}: {} {}", named_, subject_of(problem), chosen.algorithm->name,
+                 reasons_of(selector_.explain(problem)));
     } else if (is_new(problem, *chosen.algorithm)) {
-      log::info("{}: {}: {}", named_, subject_of(problem, type), chosen.algorithm->name);
+      log::info("{}: {}: {}", named_, subject_of(problem), chosen.algorithm->name);
     }
     return chosen;
   }
@@ -79,7 +79,7 @@ void announce(const std::string& name, int ranks, const Connection& connection) 
 
 Choose choose_aloud(Selector selector, std::string named) {
   const auto aloud = std::make_shared<Aloud>(std::move(selector), std::move(named));
-  return [aloud](const Problem& problem, DataType type) { return (*aloud)(problem, type); };
+  return [aloud](const Problem& problem) { return (*aloud)(problem); };
 }
 
 }  // namespace tutti

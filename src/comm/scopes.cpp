@@ -8,9 +8,8 @@
 namespace tutti {
 
 Choose choice_of(Selector selector) {
-  return [selector = std::move(selector)](const Problem& problem, DataType type) {
-    return selector.choose(problem, type);
-  };
+  return
+      [selector = std::move(selector)](const Problem& problem) { return selector.choose(problem); };
 }
 
 Result<ScopeChoices> ScopeChoices::create(const Job& job,

@@ -91,15 +91,14 @@ ScheduledPlan& scheduled_of(Plan& plan, int lane) {
 // Adds what lanes may go on with after the entry (ScheduledPlan::viewing). Plans whose lanes cannot
 // do that, as those of small calls, ask for no further choice. All ranks decide alike, because the
 // schedules of a collective without a root have the same form on all of them.
-void add_viewing(Plan& plan, const PlanKey& key, const Problem& problem,
-                 const PlanContext& context) {
+void add_viewing(Plan& plan, const Problem& problem, const PlanContext& context) {
   if (!context.can_view) return;
   const auto may_view = [&](const LanePlan& lane) {
     return can_go_over(problem.collective, std::get<ScheduledPlan>(lane).schedule);
   };
   if (std::ranges::none_of(plan.lanes, may_view)) return;
   const Problem viewed = seen_by_all(problem);
-  const Algorithm* algorithm = (*context.choose)(viewed, key.type).algorithm;
+  const Algorithm* algorithm = (*context.choose)(viewed).algorithm;
   if (algorithm == nullptr) return;
   const auto lanes = static_cast<int>(plan.lanes.size());
   for (int lane = 0; lane < lanes; ++lane) {
@@ -180,6 +179,7 @@ Problem problem_for(const PlanKey& key, const PlanContext& context) {
   problem.count = key.count;
   problem.stride = key.count;
   problem.element_bytes = static_cast<uint32_t>(type_size(key.type));
+  problem.type = key.type;
   if (key.layouts != nullptr) problem.layouts = *key.layouts;
   problem.in_place = key.in_place;
   problem.rank_order = reduces(key.collective) && needs_rank_order(key.op, key.type);
@@ -230,7 +230,7 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
   const Problem problem = problem_for(key, context);
   const Algorithm* const of_scope = algorithm_of_scope(key.purpose);
   const Chosen chosen =
-      of_scope != nullptr ? Chosen{.algorithm = of_scope} : (*context.choose)(problem, key.type);
+      of_scope != nullptr ? Chosen{.algorithm = of_scope} : (*context.choose)(problem);
   plan->algorithm = chosen.algorithm;
   if (plan->algorithm == nullptr) return nullptr;
   plan->signature = signature_with(signature_of(call), plan->algorithm);
@@ -247,7 +247,7 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
   for (int lane = 0; lane < lanes; ++lane) {
     plan->lanes.emplace_back(make_scheduled(*plan->algorithm, problem, lanes, lane));
   }
-  add_viewing(*plan, key, problem, context);
+  add_viewing(*plan, problem, context);
   if (chosen.other_route != nullptr || chosen.with_other_stores != nullptr) {
     add_arms(*plan, chosen, problem);
   }

@@ -104,8 +104,8 @@ struct Plan {
 [[nodiscard]] bool can_go_over(Collective collective, const Schedule& schedule);
 [[nodiscard]] Problem seen_by_all(Problem problem);
 
-// The algorithms for a call on elements of that type, the same on all ranks.
-using Choose = std::function<Chosen(const Problem&, DataType)>;
+// The algorithms for a call, the same on all ranks.
+using Choose = std::function<Chosen(const Problem&)>;
 
 // The problem with the other kind of stores to the receive buffer (Chosen), and the words for that
 // kind: "past the caches" or "through the caches".

@@ -134,7 +134,7 @@ bool Selector::accept(const Algorithm& algorithm, const std::string& origin, con
   return true;
 }
 
-bool Selector::ask_tuner(const Problem& problem, DataType type, Decision& decision) const {
+bool Selector::ask_tuner(const Problem& problem, Decision& decision) const {
   struct Offer {
     double seconds;
     std::string name;
@@ -155,7 +155,7 @@ bool Selector::ask_tuner(const Problem& problem, DataType type, Decision& decisi
   const tutti_tuner_query query{.size = sizeof(tutti_tuner_query),
                                 .collective = collective.c_str(),
                                 .ranks = problem.ranks,
-                                .type = static_cast<tutti_type>(type),
+                                .type = static_cast<tutti_type>(problem.type),
                                 .bytes = problem.bytes(),
                                 .candidates = offers.size(),
                                 .algorithms = names.data(),
@@ -170,13 +170,13 @@ bool Selector::ask_tuner(const Problem& problem, DataType type, Decision& decisi
   return false;
 }
 
-Selector::Decision Selector::decide(const Problem& problem, DataType type) const {
-  Decision decision = decide_algorithm(problem, type);
+Selector::Decision Selector::decide(const Problem& problem) const {
+  Decision decision = decide_algorithm(problem);
   decision.with_other_stores = with_other_stores(decision, problem);
   return decision;
 }
 
-Selector::Decision Selector::decide_algorithm(const Problem& problem, DataType type) const {
+Selector::Decision Selector::decide_algorithm(const Problem& problem) const {
   Decision decision;
   if (const Rule* rule = rule_for(rules_, problem)) {
     const std::string origin(rule_variable(problem.collective));
@@ -184,7 +184,7 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem, DataType t
   }
   // Tuner and file speak of buffers that each rank alone can see.
   const bool advised = !problem.limits.views;
-  if (advised && advice_.tuner.choose != nullptr && ask_tuner(problem, type, decision)) {
+  if (advised && advice_.tuner.choose != nullptr && ask_tuner(problem, decision)) {
     return decision;
   }
   if (const Rule* rule = rule_for(advice_.rules, problem); advised && rule != nullptr) {
@@ -209,9 +209,9 @@ const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem
   return other ? chosen.other_route : chosen.algorithm;
 }
 
-Chosen Selector::choose(const Problem& problem, DataType type) const {
+Chosen Selector::choose(const Problem& problem) const {
   const Problem common = without_rank(problem);
-  const Decision decision = decide(common, type);
+  const Decision decision = decide(common);
   if (!decision.note.empty()) {
     log::message(decision.severity, "{} of {} bytes on {} ranks: {}: using {}, by {}",
                  collective_name(common.collective), common.bytes(), common.ranks, decision.note,
@@ -221,7 +221,7 @@ Chosen Selector::choose(const Problem& problem, DataType type) const {
   return decision;
 }
 
-Choice Selector::explain(const Problem& problem, DataType type) const {
+Choice Selector::explain(const Problem& problem) const {
   const Problem common = without_rank(problem);
   Choice choice;
   for (const Algorithm* algorithm : algorithms()) {
@@ -230,7 +230,7 @@ Choice Selector::explain(const Problem& problem, DataType type) const {
     choice.candidates.push_back({algorithm, applies.yes, applies.why_not,
                                  applies.yes ? algorithm->seconds(common, machine_) : 0.0});
   }
-  Decision decision = decide(common, type);
+  Decision decision = decide(common);
   static_cast<Chosen&>(choice) = decision;
   choice.origin = std::move(decision.origin);
   choice.note = std::move(decision.note);

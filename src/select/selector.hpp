@@ -55,11 +55,10 @@ class Selector {
                                  Advice advice = {});
 
   // The algorithm for a call, and its other arm where the cost model decides. `problem` is the
-  // whole call, before it is divided among lanes: rules and costs are about its size. The type is
-  // for the tuner.
-  [[nodiscard]] Chosen choose(const Problem& problem, DataType type = DataType::kFloat32) const;
+  // whole call, before it is divided among lanes: rules and costs are about its size.
+  [[nodiscard]] Chosen choose(const Problem& problem) const;
   // What choose() returns, with all reasons.
-  [[nodiscard]] Choice explain(const Problem& problem, DataType type = DataType::kFloat32) const;
+  [[nodiscard]] Choice explain(const Problem& problem) const;
 
  private:
   struct Decision : Chosen {
@@ -69,13 +68,13 @@ class Selector {
   };
   Selector(const Machine& machine, bool strict, bool adapts, Advice advice)
       : machine_(machine), strict_(strict), adapts_(adapts), advice_(std::move(advice)) {}
-  [[nodiscard]] Decision decide(const Problem& problem, DataType type) const;
-  [[nodiscard]] Decision decide_algorithm(const Problem& problem, DataType type) const;
+  [[nodiscard]] Decision decide(const Problem& problem) const;
+  [[nodiscard]] Decision decide_algorithm(const Problem& problem) const;
   // Whether `algorithm` is the decision; if it does not apply, the note says that `origin` named
   // it.
   bool accept(const Algorithm& algorithm, const std::string& origin, const Problem& problem,
               Decision& decision) const;
-  bool ask_tuner(const Problem& problem, DataType type, Decision& decision) const;
+  bool ask_tuner(const Problem& problem, Decision& decision) const;
   [[nodiscard]] Applies usable(const Algorithm& algorithm, const Problem& problem) const;
   [[nodiscard]] bool reads_peers(const Algorithm& algorithm, const Problem& problem) const;
   [[nodiscard]] const Algorithm* cheapest(const Problem& problem) const;

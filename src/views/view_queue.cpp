@@ -19,7 +19,7 @@ ViewQueue::ViewQueue(Communicator& comm)
     : HelpedProgress(comm.executor().workers()),
       comm_(comm),
       plans_({.rank = comm.rank(), .ranks = comm.ranks(), .limits = on_device({}).limits},
-             [&figures = comm.device_figures()](const Problem& problem, DataType) {
+             [&figures = comm.device_figures()](const Problem& problem) {
                return Chosen{.algorithm = choose_on_device(problem, figures)};
              }) {}
 

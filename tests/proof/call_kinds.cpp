@@ -76,7 +76,7 @@ ModelOptions tight_options(int ranks, bool oversubscribed) {
 
 std::vector<ModelCall> shared_calls(const Algorithm& algorithm, uint64_t count, int root,
                                     bool in_place, const ModelOptions& options) {
-  const Choose choose = [&algorithm](const Problem& problem, DataType) {
+  const Choose choose = [&algorithm](const Problem& problem) {
     Chosen chosen;
     if (algorithm.applies(problem).yes) chosen.algorithm = &algorithm;
     return chosen;

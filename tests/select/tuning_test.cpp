@@ -263,7 +263,7 @@ TEST(TunedSelector, AsksTheTunerBetweenVariableAndFile) {
   const Selector selector = *selector_with({{"CCL_ALLREDUCE", "two_shot:100-200"}}, tuner);
   EXPECT_EQ(selector.choose(allreduce_of(100)).algorithm->name, "two_shot");
   EXPECT_EQ(asked.times, 0);
-  EXPECT_EQ(selector.choose(allreduce_of(8), DataType::kInt32).algorithm->name, "flat");
+  EXPECT_EQ(selector.choose(allreduce_of(8)).algorithm->name, "flat");
   EXPECT_EQ(asked.times, 1);
   EXPECT_EQ(selector.explain(allreduce_of(8)).origin, "the tuner");
   asked.answer = nullptr;
@@ -283,7 +283,9 @@ TEST(TunedSelector, AsksNobodyAboutBuffersThatAllRanksSee) {
 TEST(TunedSelector, TellsTheTunerWhatApplies) {
   Asked asked;
   const Selector selector = *selector_with({}, {sizeof(tutti_tuner), answer, &asked});
-  static_cast<void>(selector.choose(allreduce_of(64), DataType::kInt32));
+  Problem problem = allreduce_of(64);
+  problem.type = DataType::kInt32;
+  static_cast<void>(selector.choose(problem));
   EXPECT_EQ(asked.collective, "allreduce");
   EXPECT_EQ(asked.type, TUTTI_INT32);
   EXPECT_EQ(asked.bytes, 64U);

@@ -22,6 +22,7 @@ Problem problem_of(const Question& q, const Hosts& hosts) {
   problem.root = q.root;
   problem.count = problem.stride = q.count;
   problem.element_bytes = static_cast<uint32_t>(type_size(q.type));
+  problem.type = q.type;
   problem.rank_order = reduces(q.collective) && needs_rank_order(ReduceOp::kSum, q.type);
   if (hosts.count() > 1) {
     problem.hosts = &hosts;
@@ -49,7 +50,7 @@ Status choose(const Question& q, Job& job) {
   const Machine& machine = job.hosts.count() > 1 ? job.between : job.within;
   TUTTI_ASSIGN_OR_RETURN(const auto selector, Selector::create(environment, machine));
   const Problem problem = problem_of(q, job.hosts);
-  const Choice choice = selector.explain(problem, q.type);
+  const Choice choice = selector.explain(problem);
   job.algorithm = choice.algorithm;
   job.origin = choice.origin;
   if (!q.algorithm.empty()) {
@@ -162,7 +163,7 @@ Result<std::vector<const Algorithm*>> applicable(const Question& question) {
   const Machine& machine = job.hosts.count() > 1 ? job.between : job.within;
   TUTTI_ASSIGN_OR_RETURN(const auto selector, Selector::create(any.environment, machine));
   std::vector<const Algorithm*> found;
-  for (const Candidate& c : selector.explain(problem_of(any, job.hosts), any.type).candidates) {
+  for (const Candidate& c : selector.explain(problem_of(any, job.hosts)).candidates) {
     if (c.applies) found.push_back(c.algorithm);
   }
   return found;

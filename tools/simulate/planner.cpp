@@ -16,10 +16,10 @@ namespace {
 Choose remembered(Selector selector) {
   using Key = std::tuple<Collective, int, int, uint64_t, uint64_t>;
   auto known = std::make_shared<std::map<Key, const Algorithm*>>();
-  return [selector = std::move(selector), known](const Problem& p, DataType type) {
+  return [selector = std::move(selector), known](const Problem& p) {
     const Key key{p.collective, p.ranks, p.root, p.count, p.stride};
     const auto [at, is_new] = known->try_emplace(key);
-    if (is_new) at->second = selector.choose(p, type).algorithm;
+    if (is_new) at->second = selector.choose(p).algorithm;
     return Chosen{.algorithm = at->second};
   };
 }
@@ -27,9 +27,9 @@ Choose remembered(Selector selector) {
 // Chooses like CCL_<COLLECTIVE>=hierarchical, which holds for columns whose hosts are in groups,
 // too.
 Choose hierarchical_first(Choose other) {
-  return [other = std::move(other)](const Problem& p, DataType type) {
+  return [other = std::move(other)](const Problem& p) {
     const Algorithm* const algorithm = find_algorithm(p.collective, "hierarchical");
-    if (algorithm == nullptr || !algorithm->applies(p).yes) return other(p, type);
+    if (algorithm == nullptr || !algorithm->applies(p).yes) return other(p);
     return Chosen{.algorithm = algorithm};
   };
 }
@@ -70,7 +70,7 @@ Result<std::unique_ptr<Planner>> Planner::create(const Question& q, Job& job) {
       if (*choose) *choose = hierarchical_first(std::move(*choose));
     }
   }
-  planner->whole_ = [&job](const Problem&, DataType) { return Chosen{.algorithm = job.algorithm}; };
+  planner->whole_ = [&job](const Problem&) { return Chosen{.algorithm = job.algorithm}; };
   const int most = job.hosts.most_on_a_host();
   planner->limits_ = limits_of(q.environment, most, q.cores > 0 ? q.cores : most);
   return planner;
