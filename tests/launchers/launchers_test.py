@@ -26,6 +26,9 @@ BUILD = Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else ROOT / "build/rele
 ALLREDUCE = str(BUILD / "tests/launchers_allreduce")
 SHARE_IDS = str(BUILD / "tests/launchers_share_ids")
 AGENT = f"exec {sys.executable} {HERE.parent}/support/hosts.py --agent \"$@\"\n"
+# Programs that know mpi.h alone, over libmpi_abi.so.1; "threads" is left to `tutti run`.
+WITH_MPI_H = [str(BUILD / f"tests/test_mpi_{name}") for name in
+              ("collectives", "messages", "communicators")]
 OPEN_MPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"]
 TIMEOUT_S = 60
 
@@ -44,6 +47,12 @@ class Launchers(launched.ExpectsRanks, unittest.TestCase):
     def run_job(self, command, env=None):
         return launched.run(command, env or {}, TIMEOUT_S)
 
+    def expect_right(self, ranks, result):
+        """That a program of tests/mpi succeeded."""
+        status, out, err = result
+        self.assertEqual(status, 0, out + err)
+        self.assertIn(f"right on {ranks} ranks", out)
+
 
 class OneHost(Launchers):
     def test_mpirun_of_open_mpi(self):
@@ -53,6 +62,12 @@ class OneHost(Launchers):
     def test_mpiexec_of_mpich(self):
         self.need("mpiexec.hydra")
         self.expect_ranks(3, self.run_job(["mpiexec.hydra", "-n", "3", ALLREDUCE]))
+
+    def test_programs_for_mpi_under_mpiexec_of_mpich(self):
+        self.need("mpiexec.hydra")
+        for program in WITH_MPI_H:
+            with self.subTest(program=program):
+                self.expect_right(3, self.run_job(["mpiexec.hydra", "-n", "3", program]))
 
     def test_torchrun(self):
         torchrun = find_torchrun()
@@ -111,6 +126,8 @@ class UnderSlurm(Launchers):
         for served in ("pmi2", "pmix", "none"):
             with self.subTest(mpi=served):
                 self.expect_ranks(3, cluster.run("-n3", f"--mpi={served}", ALLREDUCE))
+                for program in WITH_MPI_H:
+                    self.expect_right(3, cluster.run("-n3", f"--mpi={served}", program))
 
     def test_srun_on_two_nodes(self):
         reason = hosts.unavailable()
@@ -119,8 +136,9 @@ class UnderSlurm(Launchers):
         cluster = self.start(self.enterContext(hosts.Hosts(2)))
         for served in ("pmi2", "pmix", "none"):
             with self.subTest(mpi=served):
-                command = ["-N2", "-n3", f"--mpi={served}", ALLREDUCE]
-                self.expect_ranks(3, cluster.run(*command))
+                on_both = ["-N2", "-n3", f"--mpi={served}"]
+                self.expect_ranks(3, cluster.run(*on_both, ALLREDUCE))
+                self.expect_right(3, cluster.run(*on_both, WITH_MPI_H[1]))
 
 
 class SeveralHosts(Launchers):
