@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from programs import free_port
 
 pytest.importorskip("jax")
 
@@ -73,6 +74,43 @@ def test_a_rank_that_fails_ends_the_collectives_of_its_peers(settings):
     done = python("-m", "tutti_ccl", "run", "-n", 2, sys.executable, "-c", program, **settings)
     assert "raised" in done.stdout, done.stdout + done.stderr
     assert re.search(r"rank 1 .*has died", done.stdout + done.stderr), done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("launcher, devices", [("tutti run", 2), ("none", 1)])
+def test_groups_that_are_not_one_device_for_each_process_are_an_error(settings, launcher, devices):
+    program = """if True:
+        import os, sys, jax, numpy as np
+        jax.distributed.initialize(f"127.0.0.1:{sys.argv[1]}", 2, int(sys.argv[2]))
+        mesh = jax.make_mesh((jax.device_count(),), ("i",),
+                             axis_types=(jax.sharding.AxisType.Auto,))
+        split = jax.sharding.PartitionSpec("i")
+        given = jax.make_array_from_process_local_data(
+            jax.NamedSharding(mesh, split), np.ones(jax.local_device_count()))
+        total = jax.jit(jax.shard_map(lambda x: jax.lax.psum(x, "i"), mesh=mesh, in_specs=split,
+                                      out_specs=split))
+        try:
+            print("got", total(given).addressable_data(0), flush=True)
+        except (RuntimeError, ValueError) as error:
+            print("raised", error, flush=True)
+            os._exit(3)
+    """
+    environment = {**os.environ, **settings,
+                   "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
+    command = [sys.executable, "-c", program, str(free_port())]
+    if launcher == "none":
+        lines = [[*command, str(rank)] for rank in range(2)]
+    else:
+        shell = 'exec "$@" $RANK'
+        lines = [[sys.executable, "-m", "tutti_ccl", "run", "-n", "2", "sh", "-c", shell, "sh",
+                  *command]]
+    jobs = [subprocess.Popen(line, env=environment, text=True, stdout=subprocess.PIPE,
+                             stderr=subprocess.STDOUT) for line in lines]
+    told = [job.communicate(timeout=300)[0] for job in jobs]
+    assert "one device for each process" in "".join(told), told
+    if launcher == "none":  # rank 0 is alone, and is told so
+        assert "no launcher" in told[0], told
+    else:
+        assert "got" not in told[0], told
 
 
 @pytest.mark.parametrize("program", ["data_parallel.py", "sharded.py"])

@@ -2,20 +2,18 @@
 //
 // The ways in which JAX, the one program that uses MPItrampoline's names, departs from the
 // standard. It makes communicators in any thread, but calls on each in one at a time. It looks at
-// what functions return, finalises before it frees communicators, and may end without either.
+// what most functions return, finalises before it frees communicators, and may end without either.
 #include <mutex>
-#include <vector>
+#include <shared_mutex>
+#include <string>
 
 #include "communicator.hpp"
 
 namespace {
 
-struct Made {
-  std::mutex mutex;
-  std::vector<MPI_Comm> comms;
-};
-Made& made() {
-  static auto& instance = *new Made;  // is used when the process ends
+// Shared by threads that split the world, until they are back. Is used when the process ends.
+std::shared_mutex& splitting() {
+  static auto& instance = *new std::shared_mutex;
   return instance;
 }
 
@@ -24,53 +22,71 @@ __attribute__((constructor)) void begin() {
   tutti_mpi::world.threads_take_turns = true;
 }
 
-// Those that are in nobody's hand any more. Peers that wait in one of them get to know.
-void free_all() {
-  Made& all = made();
-  const std::lock_guard lock(all.mutex);
-  for (MPI_Comm comm : all.comms) MPI_Comm_free(&comm);
-  all.comms.clear();
+// XLA splits the world once for each of its devices here, gives the device's rank as key, and takes
+// for granted that the communicator has that rank. It has not where a process has several devices,
+// or where no launcher has made the processes one world: sums would lack ranks, in silence. XLA
+// ignores an error of this function, so the communicator fails, for all of its ranks.
+void expect_rank_is_key(MPI_Comm comm, int key) {
+  if (comm->rank == key) return;
+  const std::string text =
+      "JAX has rank " + std::to_string(key) + " in a group of which MPI has " +
+      std::to_string(comm->size) + " processes, this as rank " + std::to_string(comm->rank) +
+      "; it expects one device for each process, and processes that a launcher such as `tutti run` "
+      "has started (docs/jax.md)";
+  tutti_mpi::say(text);
+  tutti_comm_abort(comm->use(), text.c_str());
 }
 
-// A process that ends has left, which peers need not take for its death. Without the barrier of
-// MPI_Finalize: they may not have come so far.
+// A thread of JAX may still split the world when the program ends after an error, and waits for
+// peers that do not come. It gets an error first, as they do.
+std::unique_lock<std::shared_mutex> end_splits() {
+  std::unique_lock alone(splitting(), std::try_to_lock);
+  if (alone) return alone;
+  tutti_comm_abort(tutti_mpi::world.world->inside, "the program ends while JAX makes a group");
+  tutti_comm_abort(tutti_mpi::world.service, "the program ends while JAX makes a group");
+  alone.lock();
+  return alone;
+}
+
+// A process that ends has left, which peers need not take for its death; those that wait in one of
+// its communicators get to know. Without the barrier of MPI_Finalize: they may not have come so
+// far.
 __attribute__((destructor)) void leave() {
   if (!tutti_mpi::in_use) return;
-  free_all();
+  const auto alone = end_splits();
+  tutti_mpi::in_use = false;
+  tutti_mpi::close_communicators();
   tutti_comm_destroy(tutti_mpi::world.service);
-  tutti_comm_destroy(tutti_mpi::world.world->inside);
 }
 
 }  // namespace
 
 TUTTI_MPI_EXPORT int tutti_mpi_Init_thread(int* argc, char*** argv, int, int* provided) {
-  return MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided);
+  const int code = MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, provided);
+  if (code == MPI_SUCCESS && tutti_mpi::world.world->size == 1) {
+    tutti_mpi::say("no launcher has joined this process of JAX with others (docs/jax.md)");
+  }
+  return code;
 }
 TUTTI_MPI_EXPORT int tutti_mpi_Is_thread_main(int* flag) {
   *flag = 1;
   return MPI_SUCCESS;
 }
 TUTTI_MPI_EXPORT int tutti_mpi_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* result) {
+  const std::shared_lock in_world(splitting());
+  *result = MPI_COMM_NULL;  // XLA goes on with it whatever is returned
   const int code = MPI_Comm_split(comm, color, key, result);
-  if (code != MPI_SUCCESS || *result == MPI_COMM_NULL) return code;
-  Made& all = made();
-  const std::lock_guard lock(all.mutex);
-  all.comms.push_back(*result);
+  if (code == MPI_SUCCESS && *result != MPI_COMM_NULL) expect_rank_is_key(*result, key);
   return code;
 }
-// It may come after MPI_Finalize.
+// It may come after MPI_Finalize, which leaves the objects: a thread of JAX may still use one.
 TUTTI_MPI_EXPORT int tutti_mpi_Comm_free(MPI_Comm* comm) {
-  Made& all = made();
-  {
-    const std::lock_guard lock(all.mutex);
-    if (std::erase(all.comms, *comm) == 0) {
-      *comm = MPI_COMM_NULL;
-      return MPI_SUCCESS;
-    }
-  }
-  return MPI_Comm_free(comm);
+  if (tutti_mpi::in_use) return MPI_Comm_free(comm);
+  *comm = MPI_COMM_NULL;
+  return MPI_SUCCESS;
 }
 TUTTI_MPI_EXPORT int tutti_mpi_Finalize() {
-  free_all();
+  const auto alone = end_splits();
+  tutti_mpi::close_communicators();
   return MPI_Finalize();
 }
