@@ -33,7 +33,8 @@ UNWANTED = ["torchvision", "torchaudio", "torchcodec", "triton"]
 TREE = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = TREE / "examples" / "vllm" / "generate.py"
 FOLDER = TREE / "build" / "clients" / "vllm"
-LONGEST = 240  # seconds of a run, most of which vLLM needs to start
+# Seconds of a run, most of which vLLM needs to start: half a minute, and many where others compile.
+LONGEST = 900
 # In logarithms of probability: some units in the last place of the bf16 logits.
 TOLERANCE = 0.05
 CCL, OWN = {"TUTTI_VLLM": "1"}, {"TUTTI_VLLM": "0"}
@@ -57,27 +58,29 @@ def run(commands, environments):
             processes.append(subprocess.Popen(
                 line, stdout=log.open("w"), stderr=subprocess.STDOUT, start_new_session=True,
                 env={**os.environ, **environment}))
-        failed = wait(processes)
+        failed, why = wait(processes)
     finally:
         for process in processes:
             end(process)
     text = logs[0].read_text()
     results = [line for line in text.splitlines() if line.startswith('{"tokens_per_second"')]
     if not results:
-        raise Failed(f"no result; the end of {logs[failed]}:\n{logs[failed].read_text()[-3000:]}")
+        raise Failed(f"no result: {why}; the end of {logs[failed]}:\n{logs[failed].read_text()[-3000:]}")
     return json.loads(results[-1]), text
 
 
 def wait(processes):
-    """Until the first ends, or any fails, which the others might await without end. Returns the
-    number of the one that failed, or 0."""
+    """Until the first ends, or any fails, which the others might await without end. Returns whose
+    log to show, and what happened."""
     ends = time.monotonic() + LONGEST
-    while processes[0].poll() is None and time.monotonic() < ends:
+    while time.monotonic() < ends:
         for number, process in enumerate(processes):
             if process.poll():
-                return number
+                return number, f"process {number} ended with status {process.returncode}"
+        if processes[0].poll() is not None:
+            return 0, "process 0 ended well"
         time.sleep(0.2)
-    return 0
+    return 0, f"it did not end within {LONGEST} s"
 
 
 def end(process):

@@ -5,8 +5,10 @@ import contextlib
 import importlib.util
 import io
 import sys
+import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "clients"))
@@ -43,6 +45,15 @@ class Clients(unittest.TestCase):
     def test_help_of_a_client_installs_nothing(self):
         status, text = said("vllm", "--help")
         self.assertEqual((status, text.strip()), (0, client.__doc__.strip()))
+
+    def test_a_run_without_a_result_says_whether_it_ended(self):
+        folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for program, seconds, why in (("raise SystemExit(3)", 60, "process 0 ended with status 3"),
+                                      ("import time; time.sleep(60)", 1, "not end within 1 s")):
+            with (self.subTest(why=why), mock.patch.object(client, "FOLDER", folder),
+                  mock.patch.object(client, "LONGEST", seconds),
+                  self.assertRaisesRegex(client.Failed, why)):
+                client.run([[sys.executable, "-c", program]], [{}])
 
     def test_an_unknown_client_is_answered_with_those_there_are(self):
         status, text = said("vlm")
