@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
-#include "core/wait.hpp"
 #include "tools/inside.hpp"
 
 namespace tutti_tools {
@@ -18,6 +18,9 @@ using tutti::inspect::Job;
 using tutti::inspect::RankRates;
 using tutti::inspect::RankView;
 using Json = nlohmann::ordered_json;
+
+// For so long at most, at the end, it samples what the processes use.
+constexpr double kMostSampledS = 1;
 
 // "1.2 M"
 std::string short_number(double value) {
@@ -40,10 +43,12 @@ std::string row_of(const RankRates& one, const CommunicatorView& view, const Ran
     return fmt::format("  {:<6} {:<9} {}does not answer, silent for {:.1f} s\n", rank.rank,
                        rank.pid, host_column(view, rank), rank.silent_s);
   }
-  std::string row = fmt::format("  {:<6} {:<9} {}{:>9} {:>9} {:>7} {:>8} {:>8}  {:<9} {}", one.rank,
-                                rank.pid, host_column(view, rank), short_number(one.calls_per_s),
-                                short_number(one.bytes_per_s), percent(one.in_calls),
-                                percent(one.waiting), percent(one.last_in), awaits, now);
+  const std::string late = one.cause.empty() ? "" : percent(one.late);
+  std::string row =
+      fmt::format("  {:<6} {:<9} {}{:>9} {:>9} {:>7} {:>8} {:>8} {:>6}  {:<9} {}", one.rank,
+                  rank.pid, host_column(view, rank), short_number(one.calls_per_s),
+                  short_number(one.bytes_per_s), percent(one.in_calls), percent(one.waiting),
+                  percent(one.last_in), late, awaits, now.empty() ? one.because : now);
   row.erase(row.find_last_not_of(' ') + 1);
   return row + "\n";
 }
@@ -77,6 +82,9 @@ constexpr Metric kMetrics[] = {
      [](const RankRates& one) { return one.waiting; }},
     {"tutti_last_in_ratio", "gauge", "Share of the calls that the rank entered last.",
      [](const RankRates& one) { return one.last_in; }},
+    {"tutti_late_ratio", "gauge",
+     "Share of the time by which the rank enters its calls later than the others; 0: too little.",
+     [](const RankRates& one) { return one.late; }},
     {"tutti_waits_seconds", "gauge", "For how long the rank has waited by now; 0: it does not.",
      [](const RankRates& one) { return one.waits_now_s; }},
 };
@@ -100,26 +108,39 @@ void for_each_rank(
   }
 }
 
+// Says of ranks that cost the job much how much, and why.
+void add_late(const Looks& looks, const Communicator& communicator, std::vector<RankRates>& rates) {
+  const auto findings = slow_findings(looks.remembered, communicator, looks.usages, looks.seconds);
+  for (const auto& finding : findings) {
+    for (size_t i = 0; i < rates.size(); ++i) {
+      const RankView& rank = communicator.view.ranks[i];
+      if (std::ranges::find(finding.ranks, rank.number()) == finding.ranks.end()) continue;
+      rates[i].late = finding.share;
+      rates[i].cause = to_string(finding.cause);
+      rates[i].because = finding.because;
+    }
+  }
+}
+
 }  // namespace
 
-std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wanted, double seconds) {
-  std::vector<Job> jobs = find_jobs(with_all_calls(wanted));
-  const int64_t begun_ms = tutti::now_ms();
-  tutti::Bell bell{};
-  tutti::nap(bell, static_cast<int64_t>(seconds * 1e6) % 1'000'000, [] { return false; });
-  for (auto whole = static_cast<int64_t>(seconds); whole > 0; --whole) {
-    tutti::nap(bell, 999'999, [] { return false; });
-  }
+std::vector<CommunicatorRates> rates_in(const Looks& looks) {
   std::vector<CommunicatorRates> all;
-  for (Job& job : jobs) {
-    const std::vector<Communicator> before = job.communicators;
-    look_again(job);
-    const double passed_s = static_cast<double>(tutti::now_ms() - begun_ms) / 1000;
-    for (size_t i = 0; i < before.size(); ++i) {
-      const Communicator& now = job.communicators[i];
-      if (!now.status.ok() || !before[i].status.ok()) continue;
-      all.push_back({now, rates_of(before[i].view, now.view, passed_s, job)});
-    }
+  const std::vector<Communicator>& before = looks.before.communicators;
+  for (size_t i = 0; i < before.size(); ++i) {
+    const Communicator& now = looks.job.communicators[i];
+    if (!now.status.ok() || !before[i].status.ok()) continue;
+    all.push_back({now, rates_of(before[i].view, now.view, looks.seconds, looks.job)});
+    add_late(looks, looks.remembered.communicators[i], all.back().ranks);
+  }
+  return all;
+}
+
+std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wanted, double seconds) {
+  const std::vector<Job> jobs = find_jobs(with_all_calls(wanted));
+  std::vector<CommunicatorRates> all;
+  for (const Looks& looks : look_for(jobs, seconds, std::min(seconds, kMostSampledS))) {
+    std::ranges::move(rates_in(looks), std::back_inserter(all));
   }
   return all;
 }
@@ -143,7 +164,10 @@ Json to_json(const std::vector<CommunicatorRates>& all) {
                        {"waiting", rates.waiting},
                        {"last_in", rates.last_in},
                        {"waits_for", rates.awaits < 0 ? Json(nullptr) : Json(rates.awaits)},
-                       {"waits_now_s", rates.waits_now_s}});
+                       {"waits_now_s", rates.waits_now_s},
+                       {"late", rates.late},
+                       {"cause", rates.cause.empty() ? Json(nullptr) : Json(rates.cause)},
+                       {"because", rates.because}});
     }
     json.push_back({{"name", view.name},
                     {"job", view.job},
@@ -164,9 +188,9 @@ std::string to_table(const std::vector<CommunicatorRates>& all) {
                         slowest == nullptr ? "" : fmt::format(", slowest: rank {}", slowest->rank),
                         view.stopped ? ", broken" : "");
     const std::string where(view.ranks.empty() ? 0 : host_column(view, view.ranks[0]).size(), ' ');
-    text +=
-        fmt::format("  {:<6} {:<9} {}{:>9} {:>9} {:>7} {:>8} {:>8}  {:<9} {}\n", "rank", "pid",
-                    where, "calls/s", "B/s", "in calls", "waiting", "last in", "waits for", "now");
+    text += fmt::format("  {:<6} {:<9} {}{:>9} {:>9} {:>7} {:>8} {:>8} {:>6}  {:<9} {}\n", "rank",
+                        "pid", where, "calls/s", "B/s", "in calls", "waiting", "last in", "late",
+                        "waits for", "now");
     for (size_t i = 0; i < one.ranks.size(); ++i) text += row_of(one.ranks[i], view, view.ranks[i]);
   }
   return text;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "inspect/rates.hpp"
+#include "tools/looks.hpp"
 
 namespace tutti_tools {
 
@@ -17,6 +18,8 @@ struct CommunicatorRates {
   std::vector<tutti::inspect::RankRates> ranks;
 };
 
+// Between the two looks; and at the end of them, who is late and why.
+std::vector<CommunicatorRates> rates_in(const Looks& looks);
 // Looks twice, so many seconds apart.
 std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wanted, double seconds);
 

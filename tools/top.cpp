@@ -15,6 +15,7 @@
 #include "tools/inside.hpp"
 #include "tools/need.hpp"
 #include "tools/rates.hpp"
+#include "tools/replace_file.hpp"
 #include "tools/serve.hpp"
 
 namespace {
@@ -40,13 +41,9 @@ bool is_address(const std::string& text) {
 }
 
 void write_metrics(const Arguments& arguments) {
-  const std::string& path = arguments.prometheus;
   do {
     const auto rates = tutti_tools::measure_rates(arguments.wanted, arguments.interval_s);
-    kNeed.write(path + ".part", to_metrics(rates));
-    if (std::rename((path + ".part").c_str(), path.c_str()) != 0) {  // so nobody reads half of it
-      kNeed.fail(fmt::format("cannot write {}: {}", path, std::strerror(errno)));
-    }
+    kNeed(tutti_tools::replace_file(arguments.prometheus, to_metrics(rates)));
   } while (!arguments.once);
 }
 

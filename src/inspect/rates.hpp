@@ -4,6 +4,8 @@
 // follow from the numbers of calls between two looks, and from the stamps of the last calls.
 #pragma once
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "inspect/job.hpp"
@@ -20,6 +22,11 @@ struct RankRates {
   double last_in = 0;      // share of the calls that this rank entered last
   int awaits = -1;         // the rank that it has waited for the longest; -1: none
   double waits_now_s = 0;  // for how long it waits now; 0: it does not
+  // Of one that costs the job much (inspect/slow.hpp): the share of the time by which it enters its
+  // calls later than the others; why in a word that programs compare, and in words.
+  double late = 0;
+  std::string_view cause = {};
+  std::string because = {};
 };
 
 // The rates of every rank, in the order of the view; `before` is the same communicator `seconds`

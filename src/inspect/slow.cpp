@@ -175,24 +175,24 @@ Finding of_late(const Job& job, const Communicator& communicator, const Costs& c
   const RankView& rank = communicator.view.ranks[static_cast<size_t>(late.place)];
   const Process* const process = job.process_of(communicator, rank.place);
   Finding finding{.cause = Cause::kQuiet, .outcome = Outcome::kSlow, .text = "", .advice = ""};
-  std::string because;
   if (process != nullptr) {
     const Usage& usage = usages[static_cast<size_t>(process - job.processes.data())];
     finding.cause =
         usage.known ? cause_of(usage, usual_of(usages, usage)) : cause_of(job, *process, seconds);
-    because = "; " + why(finding.cause, &usage);
+    finding.because = why(finding.cause, &usage);
     finding.advice = advice_for(finding.cause, *process);
     finding.pid = process->pid;
     finding.host = process->host;
   }
   finding.ranks = {rank.number()};
   finding.waited_s = static_cast<double>(late.late_ns) / 1e9;
+  finding.share = late.share;
   finding.text = fmt::format(
       "{} enters {} of the last {} calls of \"{}\" last, by {:.1f} ms, since {}: {} of the "
       "time{}",
       job.name_of(communicator, rank), late.calls, costs.calls, communicator.view.name,
       static_cast<double>(late.late_ns) / 1e6 / late.calls, clock_time(late.since_ns),
-      percent(late.share), because);
+      percent(late.share), finding.because.empty() ? "" : "; " + finding.because);
   return finding;
 }
 
@@ -258,6 +258,7 @@ bool add_shortage(const Job& job, const Communicator& communicator, const Costs&
       communicator.view.name, percent(least));
   finding.advice =
       fmt::format("give each rank a core of its own: taskset -cp {}", job.processes.front().pid);
+  finding.share = least;
   for (const Lateness& late : costs.ranks) {
     finding.waited_s += static_cast<double>(late.late_ns) / 1e9;
   }
@@ -275,7 +276,8 @@ void add_calls(const Communicator& communicator, const Costs& costs,
        .text = fmt::format("the ranks spend {} of the time within calls of \"{}\", and none is "
                            "later than the others",
                            percent(costs.in_calls), communicator.view.name),
-       .advice = "see which algorithm they use: tutti explain, tutti tune"});
+       .advice = "see which algorithm they use: tutti explain, tutti tune",
+       .share = costs.in_calls});
 }
 
 }  // namespace
@@ -293,25 +295,33 @@ void remember(const Job& earlier, Job& job) {
   }
 }
 
+std::vector<Finding> slow_findings(const Job& job, const Communicator& communicator,
+                                   const std::vector<Usage>& usages, double seconds) {
+  std::vector<Finding> findings;
+  if (!communicator.status.ok() || !communicator.moved) return findings;
+  const Costs costs = costs_of(communicator.view, job);
+  const auto most = std::ranges::max_element(costs.ranks, {}, &Lateness::share);
+  if (most == costs.ranks.end()) return findings;
+  if (most->share < kCosts || !stands_out(*most, costs)) {
+    if (add_shortage(job, communicator, costs, usages, findings)) return findings;
+  }
+  if (most->share < kCosts) {
+    add_calls(communicator, costs, findings);
+    return findings;
+  }
+  for (const Lateness& late : costs.ranks) {
+    if (late.share >= kCosts && late.share >= kAlsoLate * most->share) {
+      findings.push_back(of_late(job, communicator, costs, late, usages, seconds));
+    }
+  }
+  return findings;
+}
+
 Verdict judge_slow(const Job& job, const std::vector<Usage>& usages, double seconds) {
   Verdict verdict{.outcome = Outcome::kGoesOn, .text = "no rank is later than the others"};
-  for (size_t i = 0; i < job.communicators.size(); ++i) {
-    const Communicator& now = job.communicators[i];
-    if (!now.status.ok() || !now.moved) continue;
-    const Costs costs = costs_of(now.view, job);
-    const auto most = std::ranges::max_element(costs.ranks, {}, &Lateness::share);
-    if (most == costs.ranks.end()) continue;
-    if (most->share < kCosts || !stands_out(*most, costs)) {
-      if (add_shortage(job, now, costs, usages, verdict.findings)) continue;
-    }
-    if (most->share < kCosts) {
-      add_calls(now, costs, verdict.findings);
-      continue;
-    }
-    for (const Lateness& late : costs.ranks) {
-      if (late.share >= kCosts && late.share >= kAlsoLate * most->share) {
-        verdict.findings.push_back(of_late(job, now, costs, late, usages, seconds));
-      }
+  for (const Communicator& communicator : job.communicators) {
+    for (Finding& finding : slow_findings(job, communicator, usages, seconds)) {
+      verdict.findings.push_back(std::move(finding));
     }
   }
   std::ranges::stable_sort(verdict.findings, std::ranges::greater(), &Finding::waited_s);

@@ -28,6 +28,9 @@ Costs costs_of(const CommunicatorView& view, const Job& job);
 
 // Adds the calls that an earlier look at the same job has seen, and that are seen no more.
 void remember(const Job& earlier, Job& job);
+// What costs one communicator of such a job, as judge_slow() tells it.
+std::vector<Finding> slow_findings(const Job& job, const Communicator& communicator,
+                                   const std::vector<Usage>& usages, double seconds);
 // A job that was looked at twice, so many seconds apart; `usages` are of its processes meanwhile.
 Verdict judge_slow(const Job& job, const std::vector<Usage>& usages, double seconds);
 

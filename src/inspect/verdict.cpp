@@ -120,7 +120,8 @@ void Judge::add(Cause cause, const Waiting& waiting, std::vector<int> ranks, std
                        .waited_s = waited_s,
                        .ranks = std::move(ranks),
                        .pid = process == nullptr ? 0 : process->pid,
-                       .host = process == nullptr ? "" : process->host});
+                       .host = process == nullptr ? "" : process->host,
+                       .call = describe(*waiting.wait)});
 }
 
 void Judge::follow(const Waiting& waiting) {

@@ -67,6 +67,9 @@ struct Finding {
   std::vector<int> ranks = {};  // whom it blames, by their numbers in the job
   int pid = 0;                  // of the one to look at; 0: none
   std::string host = {};        // where, if not here
+  std::string call = {};        // "allreduce #5 (2 float32, max)", that is waited for
+  double share = 0;             // of the time, that it costs a job which gets on
+  std::string because = {};     // "it computes before its calls", likewise
 };
 
 struct Verdict {

@@ -163,6 +163,14 @@ void goes_on() {
   }
 }
 
+// The last rank costs the others much of their time.
+void comes_late() {
+  for (;;) {
+    if (is_last()) usleep(5000);
+    sum(world);
+  }
+}
+
 // Half of the ranks are stuck, in a group of their own.
 void in_group() {
   tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
@@ -208,6 +216,7 @@ const std::map<std::string, std::function<void()>> kScenarios = {
     {"destroys", destroys},
     {"reduces", reduces},
     {"goes-on", goes_on},
+    {"late", comes_late},
     {"idle", stay},
     {"in-group", in_group},
     {"dies", dies},

@@ -182,6 +182,23 @@ TEST(Top, CountsTheCallsOfEachRank) {
   EXPECT_EQ(run_tutti("top --once --interval 0.1 --job no-such-job 2>&1").exit_status, 3);
 }
 
+TEST(Top, SaysWhyARankIsLate) {
+  const StuckJob job(2, "late");
+  Json ranks;
+  tutti_test::eventually([&] {
+    const CommandResult result = run_tutti("top --once --json --interval 0.5 --job " + job.name());
+    const Json told = Json::parse(result.output, nullptr, false);
+    if (!told.is_object()) return false;
+    ranks = told["communicators"][0]["ranks"];
+    return ranks[1]["cause"] == "sleeps";
+  });
+  ASSERT_EQ(ranks.size(), 2u);
+  EXPECT_EQ(ranks[1]["cause"], "sleeps") << ranks;
+  EXPECT_GT(ranks[1]["late"].get<double>(), 0.05) << ranks;
+  EXPECT_EQ(ranks[1]["because"], "it sleeps for a time") << ranks;
+  EXPECT_TRUE(ranks[0]["cause"].is_null()) << ranks;
+}
+
 TEST(Top, SaysThatWhatItPrintsCannotBeWritten) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";
   const StuckJob job(2, "idle");

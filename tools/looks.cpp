@@ -1,0 +1,108 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/looks.hpp"
+
+#include <algorithm>
+
+#include "core/wait.hpp"
+
+namespace tutti_tools {
+namespace {
+
+using tutti::inspect::Communicator;
+using tutti::inspect::Job;
+using tutti::inspect::Outcome;
+using tutti::inspect::Verdict;
+
+constexpr double kMsPerS = 1000;
+// Between two samples of what the processes wait for.
+constexpr double kSampleMs = 7;
+// Between two looks at the calls, of which each rank keeps its last alone; and the most such looks,
+// for each takes memory.
+constexpr double kLookMs = 56;
+constexpr double kMostLooks = 16;
+
+double now_ms() { return static_cast<double>(tutti::now_ms()); }
+
+void pause_until(double end_ms) {
+  constexpr double kMostMs = 999;  // of one nap
+  tutti::Bell bell{};
+  for (double left_ms = end_ms - now_ms(); left_ms > 0; left_ms = end_ms - now_ms()) {
+    const double nap_us = 1000 * std::min(left_ms, kMostMs);
+    tutti::nap(bell, static_cast<int64_t>(nap_us), [] { return false; });
+  }
+}
+
+bool is_on_one_host(const Job& job) {
+  return std::ranges::none_of(job.communicators, [](const Communicator& one) {
+    return one.status.ok() && one.view.across_hosts();
+  });
+}
+
+// What is seen of a job after its first look.
+class Sampler {
+ public:
+  Sampler(const Job& job, double seconds)
+      : job_(&job),
+        // Other hosts are asked twice, and no oftener.
+        step_ms_(is_on_one_host(job) ? std::max(kLookMs, seconds * kMsPerS / kMostLooks) : 0),
+        next_ms_(now_ms() + step_ms_),
+        watch_(job) {}
+
+  void sample() {
+    watch_.sample();
+    if (step_ms_ == 0 || now_ms() < next_ms_) return;
+    next_ms_ += step_ms_;
+    between_.push_back(*job_);
+    look_again(between_.back());
+  }
+  void give(Looks& looks) const {
+    looks.usages = watch_.end();
+    for (auto look = between_.rbegin(); look != between_.rend(); ++look) {
+      remember(*look, looks.remembered);
+    }
+    remember(*job_, looks.remembered);
+  }
+
+ private:
+  const Job* job_;
+  double step_ms_;  // 0: there are no looks between
+  double next_ms_;
+  tutti::inspect::Watch watch_;
+  std::vector<Job> between_;
+};
+
+}  // namespace
+
+std::vector<Looks> look_for(const std::vector<Job>& jobs, double seconds, double sampled_s) {
+  const double begun_ms = now_ms();
+  const double end_ms = begun_ms + seconds * kMsPerS;
+  pause_until(end_ms - sampled_s * kMsPerS);
+  std::vector<Sampler> samplers;
+  if (sampled_s > 0) {
+    for (const Job& job : jobs) samplers.emplace_back(job, sampled_s);
+  }
+  while (!samplers.empty() && now_ms() < end_ms) {
+    for (Sampler& sampler : samplers) sampler.sample();
+    pause_until(std::min(end_ms, now_ms() + kSampleMs));
+  }
+  std::vector<Looks> all;
+  for (size_t i = 0; i < jobs.size(); ++i) {
+    Looks looks{.before = jobs[i], .job = jobs[i], .remembered = {}, .usages = {}};
+    look_again(looks.job);
+    looks.seconds = (now_ms() - begun_ms) / kMsPerS;
+    looks.remembered = looks.job;
+    if (!samplers.empty()) samplers[i].give(looks);
+    // Processes of other hosts may have come since.
+    looks.usages.resize(looks.job.processes.size());
+    all.push_back(std::move(looks));
+  }
+  return all;
+}
+
+Verdict slow_verdict_of(const Looks& looks, double hung_after_s) {
+  Verdict verdict = judge(looks.job, hung_after_s);
+  if (verdict.outcome >= Outcome::kWaits) return verdict;
+  return judge_slow(looks.remembered, looks.usages, looks.seconds);
+}
+
+}  // namespace tutti_tools

@@ -1,0 +1,134 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+#include "tools/verdict_text.hpp"
+
+#include <fmt/format.h>
+
+#include "exec/wait_reporter.hpp"
+#include "tools/inside.hpp"
+#include "tools/stack.hpp"
+
+namespace tutti_tools {
+namespace {
+
+using tutti::inspect::Communicator;
+using tutti::inspect::Finding;
+using tutti::inspect::Job;
+using tutti::inspect::Outcome;
+using tutti::inspect::Process;
+using tutti::inspect::RankView;
+using tutti::inspect::Verdict;
+using Json = nlohmann::ordered_json;
+
+// Findings behind the first.
+constexpr size_t kMostOthers = 7;
+
+// ", for rank 2, 3".
+std::string awaited(const Communicator& communicator, const RankView& rank,
+                    const tutti::Wait& wait) {
+  std::string text;
+  size_t count = 0;
+  for (const auto& late : tutti::inspect::whom_it_awaits({&communicator, &rank, &wait})) {
+    if (++count > kMostOthers) return text + ", ...";
+    text += fmt::format("{}{}", text.empty() ? ", for rank " : ", ", late.number);
+  }
+  return text;
+}
+
+std::string doing(const Job& job, const Communicator& communicator, const RankView& rank) {
+  if (rank.left) return "has destroyed the communicator";
+  if (!rank.answers) return fmt::format("does not answer, silent for {:.1f} s", rank.silent_s);
+  if (rank.waits.empty()) return last_of(job, communicator, rank);
+  std::string text;
+  for (const tutti::Wait& wait : rank.waits) {
+    const bool in_function = wait.kind == tutti::WaitKind::kFunction;
+    text += fmt::format("{}{} {} for {:.1f} s{}", text.empty() ? "" : "; ",
+                        in_function         ? "is in"
+                        : wait.started != 0 ? "has started"
+                                            : "waits in",
+                        describe(wait), job.age_s(wait), awaited(communicator, rank, wait));
+  }
+  return text;
+}
+
+std::string state_of(const RankView& rank, const Process* process) {
+  if (process == nullptr) return "not seen";
+  // Those that wait may look for news all the time.
+  if (process->busy && rank.waits.empty() && !process->state.stopped()) return "computes";
+  const std::string text = to_string(process->state);
+  return text.starts_with("is ") ? text.substr(3) : text;
+}
+
+std::string text_of(const Job& job, const Communicator& communicator) {
+  if (!communicator.status.ok()) {
+    return fmt::format("\na communicator: {}\n", communicator.status.message());
+  }
+  const auto& view = communicator.view;
+  std::string text = fmt::format("\n\"{}\" on {}{}{}\n", view.name, hosts_of(view),
+                                 view.lacks_ranks() ? fmt::format(", where {} of {} ranks are",
+                                                                  view.ranks.size(), view.all_ranks)
+                                                    : "",
+                                 view.job.empty() ? "" : fmt::format(", job {}", view.job));
+  if (view.stopped) text += fmt::format("  broken: {}\n", view.cause);
+  for (const RankView& rank : view.ranks) {
+    const Process* const process = job.process_of(communicator, rank.place);
+    text += fmt::format("  rank {:<4} pid {:<8} {}{:<22} {}\n", rank.rank, rank.pid,
+                        host_column(view, rank), state_of(rank, process),
+                        doing(job, communicator, rank));
+  }
+  if (view.lacks_ranks()) {
+    text += "  the other ranks are not to be seen from here: run tutti why on their hosts\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const Job& job, const Verdict& verdict, const std::string& stack) {
+  std::string text = fmt::format("{}: {}\n{}", to_string(verdict.outcome), verdict.text, stack);
+  if (!verdict.advice.empty()) text += fmt::format("  what to do: {}\n", verdict.advice);
+  size_t others = 0;
+  for (const Finding& finding : verdict.findings) {
+    if (verdict.outcome < Outcome::kSlow || finding.text == verdict.text) continue;
+    if (++others > kMostOthers) break;
+    text += fmt::format("  also: {}\n", finding.text);
+  }
+  for (const Communicator& communicator : job.communicators) text += text_of(job, communicator);
+  if (verdict.outcome >= Outcome::kWaits) {
+    text += fmt::format("\nnext: tutti trace -o calls.json {}   # the last calls of every rank\n",
+                        job.processes.front().pid);
+  }
+  return text;
+}
+
+Json to_json(const Job& job, const Verdict& verdict, const std::string& stack, int status) {
+  Json findings = Json::array();
+  for (const Finding& finding : verdict.findings) {
+    findings.push_back({{"outcome", to_string(finding.outcome)},
+                        {"cause", to_string(finding.cause)},
+                        {"ranks", finding.ranks},
+                        {"call", finding.call},
+                        {"text", finding.text},
+                        {"advice", finding.advice},
+                        {"waited_s", finding.waited_s},
+                        {"pid", finding.pid},
+                        {"host", finding.host}});
+  }
+  return {{"verdict",
+           {{"outcome", to_string(verdict.outcome)},
+            {"status", status},
+            {"text", verdict.text},
+            {"advice", verdict.advice},
+            {"stack", stack}}},
+          {"findings", findings},
+          {"communicators", communicators_json(job)}};
+}
+
+std::string stack_of(const Job& job, const Verdict& verdict) {
+  if (verdict.outcome < Outcome::kWaits || verdict.findings.empty()) return "";
+  const Finding& first = verdict.findings.front();
+  const Process* const process = first.host.empty() ? job.process(first.pid) : nullptr;
+  const bool can_tell = process != nullptr && is_python(*process) && !process->state.stopped();
+  return can_tell ? python_stack(process->pid) : "";
+}
+
+}  // namespace tutti_tools
