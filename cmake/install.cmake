@@ -20,6 +20,10 @@ install(FILES ${PROJECT_BINARY_DIR}/vars.sh DESTINATION env)
 install(FILES ${PROJECT_BINARY_DIR}/vars.sh DESTINATION env RENAME setvars.sh)
 install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION modulefiles RENAME tutti)
 
+# What watches jobs from outside: rules and a dashboard for metrics, a unit.
+install(DIRECTORY packaging/monitoring/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti/monitoring
+  COMPONENT doc)
+
 # What one reads.
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 install(DIRECTORY docs examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc

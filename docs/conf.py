@@ -56,8 +56,8 @@ navigation = {
     "Start": "docs/install docs/pytorch docs/python docs/frameworks docs/inference docs/jax "
     "docs/mpi docs/torchcomms examples/README python/README",
     "Coming from": "docs/migrate docs/migrate-torch-ccl",
-    "In a cluster": "docs/cluster docs/troubleshooting docs/score docs/chaos docs/scale docs/devices "
-    "docs/memory SECURITY",
+    "In a cluster": "docs/cluster docs/troubleshooting docs/watch docs/score docs/chaos docs/scale "
+    "docs/devices docs/memory SECURITY",
     "Tuning": "docs/tuning docs/variables docs/tuning-file benchmarks/README",
     "Reference": "build/site-pages/c-api build/site-pages/cpp-api "
     "build/site-pages/python/tutti_ccl/index build/site-pages/command docs/glossary docs/versions CHANGELOG",

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 #include <functional>
 #include <iterator>
 
@@ -213,6 +214,31 @@ std::string to_metrics(const std::vector<CommunicatorRates>& all) {
                         one.communicator.view.stopped ? 1 : 0);
   });
   return text;
+}
+
+std::string to_metrics(const std::vector<JobState>& all) {
+  std::string text = "# HELP tutti_hung Whether the job hangs.\n# TYPE tutti_hung gauge\n";
+  for (const JobState& one : all) {
+    text += fmt::format("tutti_hung{{job=\"{}\"}} {}\n", escaped(one.job), one.hung ? 1 : 0);
+  }
+  text += "# HELP tutti_slow Whether a rank slows the job.\n# TYPE tutti_slow gauge\n";
+  for (const JobState& one : all) {
+    text += fmt::format("tutti_slow{{job=\"{}\"}} {}\n", escaped(one.job), one.slow ? 1 : 0);
+  }
+  text +=
+      "# HELP tutti_blamed Whom the last look blames, and for what.\n"
+      "# TYPE tutti_blamed gauge\n";
+  for (const JobState& one : all) {
+    for (const JobState::Blamed& blamed : one.blamed) {
+      text += fmt::format("tutti_blamed{{job=\"{}\",cause=\"{}\",rank=\"{}\",host=\"{}\"}} 1\n",
+                          escaped(one.job), blamed.cause, blamed.rank, escaped(blamed.host));
+    }
+  }
+  return text + fmt::format(
+                    "# HELP tutti_watch_time_seconds When the watcher looked last.\n"
+                    "# TYPE tutti_watch_time_seconds gauge\n"
+                    "tutti_watch_time_seconds {}\n",
+                    std::time(nullptr));
 }
 
 }  // namespace tutti_tools

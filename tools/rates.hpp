@@ -28,4 +28,18 @@ std::string to_table(const std::vector<CommunicatorRates>& all);
 // In the text format of Prometheus, version 0.0.4.
 std::string to_metrics(const std::vector<CommunicatorRates>& all);
 
+// What a watcher says of a job.
+struct JobState {
+  struct Blamed {
+    std::string cause;
+    std::string rank;  // several: "0,1"
+    std::string host;  // empty: not known, or this one
+  };
+  std::string job;
+  bool hung = false;
+  bool slow = false;
+  std::vector<Blamed> blamed = {};
+};
+std::string to_metrics(const std::vector<JobState>& all);
+
 }  // namespace tutti_tools

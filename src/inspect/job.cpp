@@ -5,11 +5,13 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <set>
 
+#include "core/fields.hpp"
 #include "core/wait.hpp"
 #include "inspect/far.hpp"
 #include "transports/shared_memory.hpp"
@@ -17,20 +19,29 @@
 namespace tutti::inspect {
 namespace {
 
-// The variables by which launchers name a job in the environment of its processes.
+// The variables by which launchers name a job in the environment of its processes. A scheduler's is
+// the name that people know; tutti run makes one up.
 constexpr std::string_view kJobVariables[] = {
-    "TUTTI_JOB=", "SLURM_JOB_ID=", "TORCHELASTIC_RUN_ID=", "PMIX_NAMESPACE=", "PMI_JOBID="};
+    "SLURM_JOB_ID=", "TORCHELASTIC_RUN_ID=", "PMIX_NAMESPACE=", "PMI_JOBID=", "TUTTI_JOB="};
 
-bool is_named_in_environment(int pid, std::string_view name) {
+// The names that launchers have given to the job of a process, in the order of kJobVariables.
+std::vector<std::string> names_in_environment(int pid) {
+  std::array<std::string, std::size(kJobVariables)> found;
   std::ifstream file(fmt::format("/proc/{}/environ", pid), std::ios::binary);
   for (std::string variable; std::getline(file, variable, '\0');) {
-    const auto names = [&](std::string_view prefix) {
-      return variable.starts_with(prefix) &&
-             std::string_view(variable).substr(prefix.size()) == name;
-    };
-    if (std::ranges::any_of(kJobVariables, names)) return true;
+    for (size_t i = 0; i < std::size(kJobVariables); ++i) {
+      if (!variable.starts_with(kJobVariables[i])) continue;
+      found[i] = variable.substr(kJobVariables[i].size());
+    }
   }
-  return false;
+  std::vector<std::string> names(found.begin(), found.end());
+  std::erase(names, "");
+  return names;
+}
+
+bool is_named_in_environment(int pid, const std::string& name) {
+  const std::vector<std::string> names = names_in_environment(pid);
+  return std::ranges::find(names, name) != names.end();
 }
 
 bool share(const Process& a, const Process& b) {
@@ -213,6 +224,20 @@ StampClock Job::clock() const {
     return {communicator.view.made, now};
   }
   return {now, now};
+}
+
+std::string name_of(const Job& job) {
+  for (const Process& process : job.processes) {
+    const auto names =
+        process.host.empty() ? names_in_environment(process.pid) : std::vector<std::string>();
+    // Texts of others go to terminals.
+    if (!names.empty()) return readable(names.front());
+  }
+  for (const Communicator& communicator : job.communicators) {
+    if (!communicator.view.job.empty()) return communicator.view.job;
+  }
+  if (job.communicators.empty() || job.processes.empty()) return "";
+  return fmt::format("{}/{}", job.communicators.front().view.name, job.processes.front().pid);
 }
 
 Wanted with_all_calls(Wanted wanted) {

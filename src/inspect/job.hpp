@@ -50,6 +50,9 @@ struct Job {
   [[nodiscard]] StampClock clock() const;
 };
 
+// The name that a launcher has given the job; else that of its first communicator, and a process.
+std::string name_of(const Job& job);
+
 // Which jobs: of that process, or whose name is that of the job, of a communicator or of a
 // launcher's variable; of neither: all.
 struct Wanted {

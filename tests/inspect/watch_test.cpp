@@ -1,0 +1,207 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Jobs that hang and go on again, as tutti watch tells of them.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "inspect/stuck_job.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using tutti_test::CommandResult;
+using tutti_test::eventually;
+using tutti_test::run_tutti;
+using tutti_test::StuckJob;
+using tutti_test::why;
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class Folder {
+ public:
+  Folder() : path_(fs::temp_directory_path() / ("tutti-watch-" + std::to_string(getpid()))) {
+    fs::create_directories(path_);
+  }
+  ~Folder() {
+    std::error_code none;
+    fs::remove_all(path_, none);
+  }
+  Folder(const Folder&) = delete;
+  [[nodiscard]] fs::path operator/(const std::string& name) const { return path_ / name; }
+  [[nodiscard]] std::string path() const { return path_; }
+  [[nodiscard]] std::vector<fs::path> reports() const {
+    std::vector<fs::path> found;
+    for (const auto& entry : fs::directory_iterator(path_)) {
+      if (entry.path().extension() == ".txt") found.push_back(entry.path());
+    }
+    return found;
+  }
+
+ private:
+  fs::path path_;
+};
+
+// tutti watch --json, until the object is gone.
+class Watch {
+ public:
+  Watch(const StuckJob& job, const Folder& folder, const std::string& more = "")
+      : output_(folder / "lines") {
+    const std::string line = "exec '" TUTTI_COMMAND_PATH "' watch --json --interval 0.1 --job " +
+                             job.name() + " " + more + " > '" + output_.string() + "' 2>&1";
+    pid_ = fork();
+    if (pid_ == 0) {
+      execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
+      _exit(127);
+    }
+  }
+  ~Watch() {
+    if (pid_ <= 0) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Watch(const Watch&) = delete;
+
+  [[nodiscard]] std::vector<Json> lines() const {
+    std::vector<Json> all;
+    std::istringstream text(text_of(output_));
+    for (std::string line; std::getline(text, line);) {
+      all.push_back(Json::parse(line, nullptr, false));
+      EXPECT_TRUE(all.back().is_object()) << line;
+    }
+    return all;
+  }
+  [[nodiscard]] std::vector<Json> at_least(size_t count) const {
+    eventually([&] { return lines().size() >= count; });
+    const std::vector<Json> all = lines();
+    EXPECT_GE(all.size(), count);
+    return all;
+  }
+  // Its exit status, once it ends by itself.
+  int status() {
+    int status = 0;
+    eventually([&] { return waitpid(pid_, &status, WNOHANG) == pid_; });
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+
+ private:
+  fs::path output_;
+  pid_t pid_ = -1;
+};
+
+TEST(Watch, SaysOnceThatAJobHangsAndOnceThatItIsOver) {
+  const Folder folder;
+  const StuckJob job(3, "stops");
+  const Watch watch(job, folder, "--reports '" + folder.path() + "'");
+  const Json hung = watch.at_least(1).at(0);
+  EXPECT_EQ(hung["job"], job.name());
+  EXPECT_EQ(hung["state"], "hung");
+  EXPECT_EQ(hung["cause"], "stopped");
+  EXPECT_EQ(hung["ranks"], Json({2}));
+  EXPECT_EQ(hung["call"], "allreduce #5 (2 float32, max)");
+  EXPECT_NE(hung["host"], "");
+  const std::string report = text_of(hung["report"].get<std::string>());
+  for (const char* part : {"is stopped (state T)", "last calls of \"world\"",
+                           "    broadcast #4 (4 float32, root 0), "}) {
+    EXPECT_NE(report.find(part), std::string::npos) << part << " in " << report;
+  }
+  const Json told = why(job, "hung");
+  kill(told["communicators"][0]["ranks"][2]["pid"].get<int>(), SIGCONT);
+  const std::vector<Json> lines = watch.at_least(2);
+  EXPECT_EQ(lines[1]["state"], "over");
+  EXPECT_EQ(lines[1]["was"], "hung");
+  EXPECT_GT(lines[1]["seconds"].get<double>(), 0);
+  EXPECT_EQ(lines.size(), 2u);
+  EXPECT_EQ(folder.reports().size(), 1u);
+}
+
+TEST(Watch, SaysWhichRankSlowsAJob) {
+  const Folder folder;
+  const StuckJob job(2, "late");
+  const Watch watch(job, folder);
+  // On a busy machine there may be other causes, too.
+  const auto is_told = [&] {
+    const std::vector<Json> lines = watch.lines();
+    return std::ranges::any_of(lines, [](const Json& line) {
+      return line["state"] == "slow" && line["cause"] == "sleeps" && line["ranks"] == Json({1}) &&
+             line["report"].is_null();
+    });
+  };
+  eventually(is_told);
+  EXPECT_TRUE(is_told());
+}
+
+TEST(Watch, EndsWithTheJobThatItWasAskedFor) {
+  const Folder folder;
+  auto job = std::make_unique<StuckJob>(2, "stops");
+  Watch watch(*job, folder);
+  (void)watch.at_least(1);
+  job.reset();
+  EXPECT_EQ(watch.status(), 0);
+  const std::vector<Json> lines = watch.lines();
+  EXPECT_EQ(lines.back()["state"], "over");
+  EXPECT_EQ(lines.back()["text"], "the job is gone");
+}
+
+TEST(Watch, TellsOnceByItsStatusHowAJobIs) {
+  const auto once = [](const StuckJob& job) {
+    return run_tutti("watch --once --job " + job.name());
+  };
+  const StuckJob idle(2, "idle");
+  EXPECT_EQ(once(idle).exit_status, 0);
+  const StuckJob late(2, "late");
+  CommandResult told;
+  eventually([&] { return (told = once(late)).exit_status == 1; });
+  EXPECT_EQ(told.exit_status, 1);
+  EXPECT_NE(told.output.find(late.name() + " slow (sleeps): rank 1 (pid "), std::string::npos)
+      << told.output;
+  const StuckJob stops(2, "stops");
+  eventually([&] { return (told = once(stops)).exit_status == 2; });
+  EXPECT_EQ(told.exit_status, 2);
+  EXPECT_NE(told.output.find(stops.name() + " hung (stopped): rank 1 (pid "), std::string::npos)
+      << told.output;
+  EXPECT_EQ(run_tutti("watch --once --job no-such-job 2>&1").exit_status, 3);
+}
+
+TEST(Watch, WritesMetrics) {
+  const Folder folder;
+  const StuckJob job(2, "stops");
+  (void)why(job, "hung");
+  const std::string file = folder / "tutti.prom";
+  const Watch watch(job, folder, "--prometheus '" + file + "'");
+  const std::string hung = "tutti_hung{job=\"" + job.name() + "\"} 1\n";
+  eventually([&] { return text_of(file).find(hung) != std::string::npos; });
+  const std::string text = text_of(file);
+  const std::string blamed =
+      "tutti_blamed{job=\"" + job.name() + "\",cause=\"stopped\",rank=\"1\",host=\"";
+  for (const std::string& part : {hung, blamed, std::string("tutti_calls_total{job="),
+                                  std::string("\ntutti_watch_time_seconds ")}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+  }
+}
+
+TEST(Watch, SaysWhatItCannotWrite) {
+  const StuckJob job(2, "stops");
+  const CommandResult refused =
+      run_tutti("watch --once --reports /proc/reports --job " + job.name() + " 2>&1");
+  EXPECT_EQ(refused.exit_status, 1);
+  EXPECT_NE(refused.output.find("tutti watch: making /proc/reports: "), std::string::npos)
+      << refused.output;
+}
+
+}  // namespace

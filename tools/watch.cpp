@@ -1,0 +1,103 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// tutti watch: looks at running jobs every few seconds, and says when one hangs or is slow, and
+// why.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "core/wait.hpp"
+#include "tools/checks.hpp"
+#include "tools/inside.hpp"
+#include "tools/need.hpp"
+#include "tools/watcher.hpp"
+
+namespace {
+
+using tutti_tools::Watcher;
+
+constexpr tutti::Need kNeed{"tutti watch"};
+// The end of a job is seen so soon.
+constexpr int64_t kGoneWithinMs = 500;
+
+struct Arguments {
+  tutti_tools::WatchSettings settings;
+  double interval_s = 5;
+  double slow_from = 15;  // percent
+};
+
+// Until the next look, or until a job that was asked for has ended.
+void pause(const Watcher& watcher, double seconds, bool asked) {
+  tutti::Bell bell{};
+  const int64_t end_ms = tutti::host_ms() + static_cast<int64_t>(seconds * 1000);
+  for (int64_t left_ms = end_ms - tutti::host_ms(); left_ms > 0;
+       left_ms = end_ms - tutti::host_ms()) {
+    tutti::nap(bell, std::min(left_ms, kGoneWithinMs) * 1000, [] { return false; });
+    if (asked && !watcher.lives()) return;
+  }
+}
+
+void run(const Arguments& arguments) {
+  tutti_tools::WatchSettings settings = arguments.settings;
+  settings.slow_share = arguments.slow_from / 100;
+  if (!settings.reports.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(settings.reports, failed);
+    if (failed) kNeed.fail(fmt::format("making {}: {}", settings.reports, failed.message()));
+  }
+  const bool asked = settings.wanted.pid != 0 || !settings.wanted.name.empty();
+  Watcher watcher(settings);
+  const int status = watcher.look();
+  if (status == Watcher::kNothingToSee && !watcher.sees_any()) {
+    tutti_tools::nothing_to_see("tutti watch", settings.wanted, Watcher::kNothingToSee);
+  }
+  if (settings.once && status != Watcher::kWell) throw CLI::RuntimeError(status);
+  if (settings.once) return;
+  while (!asked || watcher.lives()) {
+    pause(watcher, arguments.interval_s, asked);
+    (void)watcher.look();
+  }
+}
+
+}  // namespace
+
+void add_watch(CLI::App& app) {
+  auto arguments = std::make_shared<Arguments>();
+  tutti_tools::WatchSettings& settings = arguments->settings;
+  CLI::App* watch = app.add_subcommand(
+      "watch", "Looks at running jobs every few seconds, and says when one hangs or is slow");
+  tutti_tools::add_wanted(*watch, settings.wanted);
+  watch->add_option("--interval", arguments->interval_s, "Seconds between two looks")
+      ->check(CLI::Range(0.05, 3600.0))
+      ->capture_default_str();
+  watch
+      ->add_option("--hung-after", settings.hung_after_s,
+                   "Seconds after which a wait for a rank that lives counts as hung")
+      ->check(tutti::zero_or_more())
+      ->capture_default_str();
+  watch
+      ->add_option("--slow-from", arguments->slow_from,
+                   "A job is slow if a rank costs it so many percent of its time")
+      ->check(CLI::Range(1.0, 100.0))
+      ->capture_default_str();
+  watch
+      ->add_option("--reports", settings.reports,
+                   "Write a report for each cause to this folder, which is made")
+      ->type_name("FOLDER");
+  watch->add_option("--prometheus", settings.prometheus,
+                    "Write metrics to this file after each look");
+  watch->add_flag("--once", settings.once, "Look once, say how each job is, and end");
+  watch->add_flag("--json", settings.json, "Print JSON, an object a line");
+  watch->footer(
+      "Looks at processes of this user on this host, and asks those on other hosts that share a "
+      "communicator with them; changes nothing. A line has the time, the job, whether it is hung "
+      "or slow, the cause, and which rank in which call; another says when it is over. Each cause "
+      "is said once. A job is slow after three looks with one cause; that it spends its time "
+      "within calls is none. With PID or --job it ends with the job.\n"
+      "Exit status with --once: 0: no job is hung or slow; 1: a job is slow; 2: a job hangs; 3: "
+      "the job that was asked for is not there, or one may not be looked at.");
+  watch->callback([arguments] { run(*arguments); });
+}
