@@ -20,9 +20,11 @@ install(FILES ${PROJECT_BINARY_DIR}/vars.sh DESTINATION env)
 install(FILES ${PROJECT_BINARY_DIR}/vars.sh DESTINATION env RENAME setvars.sh)
 install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION modulefiles RENAME tutti)
 
-# What watches jobs from outside: rules and a dashboard for metrics, a unit.
+# What watches jobs from outside: rules and a dashboard for metrics, a unit, scripts for the probes.
 install(DIRECTORY packaging/monitoring/ DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti/monitoring
   COMPONENT doc)
+install(DIRECTORY tools/bpftrace DESTINATION ${CMAKE_INSTALL_DATADIR}/tutti
+  COMPONENT doc USE_SOURCE_PERMISSIONS)
 
 # What one reads.
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
