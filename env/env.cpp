@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 
@@ -79,12 +80,17 @@ Getter process_environment() {
   };
 }
 
-std::vector<std::string> process_environment_names() {
-  std::vector<std::string> names;
+std::vector<std::string> process_variables() {
+  std::vector<std::string> variables;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const std::string_view text = *entry;
-    names.emplace_back(text.substr(0, text.find('=')));
+    variables.emplace_back(*entry);
   }
+  return variables;
+}
+
+std::vector<std::string> process_environment_names() {
+  std::vector<std::string> names = process_variables();
+  for (std::string& name : names) name.resize(std::min(name.size(), name.find('=')));
   return names;
 }
 

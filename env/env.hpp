@@ -48,6 +48,8 @@ struct Environment : JobVariables {
 using Getter = std::function<std::optional<std::string>(const std::string& name)>;
 Getter process_environment();
 std::vector<std::string> process_environment_names();
+// All of it, for a program that this one starts: "NAME=value".
+std::vector<std::string> process_variables();
 
 // The snapshot, or an error naming each bad variable, its value and what was expected. An empty
 // value counts as not set. A variable may also be set under an alias (env/aliases.inc); its own

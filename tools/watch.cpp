@@ -43,13 +43,16 @@ void pause(const Watcher& watcher, double seconds, bool asked) {
 void run(const Arguments& arguments) {
   tutti_tools::WatchSettings settings = arguments.settings;
   settings.slow_share = arguments.slow_from / 100;
+  const bool asked = settings.wanted.pid != 0 || !settings.wanted.name.empty();
+  Watcher watcher(settings);
+  if (settings.wanted.pid != 0 && !watcher.lives()) {
+    tutti_tools::nothing_to_see("tutti watch", settings.wanted, Watcher::kNothingToSee);
+  }
   if (!settings.reports.empty()) {
     std::error_code failed;
     std::filesystem::create_directories(settings.reports, failed);
     if (failed) kNeed.fail(fmt::format("making {}: {}", settings.reports, failed.message()));
   }
-  const bool asked = settings.wanted.pid != 0 || !settings.wanted.name.empty();
-  Watcher watcher(settings);
   const int status = watcher.look();
   if (status == Watcher::kNothingToSee && !watcher.sees_any()) {
     tutti_tools::nothing_to_see("tutti watch", settings.wanted, Watcher::kNothingToSee);

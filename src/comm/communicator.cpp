@@ -164,7 +164,9 @@ Status Communicator::connect(Exchange& exchange, std::optional<NetworkFigures> k
   TUTTI_RETURN_IF_ERROR(learn_network(exchange, inputs, transport_config.deadline_ms));
   network_ = inputs.network;
   TUTTI_RETURN_IF_ERROR(make_executor(*workers, inputs));
-  return watch_peers(exchange);
+  TUTTI_RETURN_IF_ERROR(watch_peers(exchange));
+  if (job_rank == 0) runtime_->watch_job();
+  return {};
 }
 
 Status Communicator::make_executor(WorkerPool& workers, const PlanInputs& inputs) {

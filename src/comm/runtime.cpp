@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "bootstrap/launcher.hpp"
+#include "comm/start_watch.hpp"
 #include "core/affinity.hpp"
 #include "core/log.hpp"
 #include "core/topology.hpp"
@@ -52,6 +53,12 @@ void Runtime::introduce(int rank, int ranks) {
       log::message(notice.severity, "{}", notice.text);
     }
   });
+}
+
+void Runtime::watch_job() const {
+  if (environment_.watch.empty()) return;
+  const Status status = start_watch(environment_.watch);
+  if (!status.ok()) log::warn("TUTTI_WATCH: {}", status.message());
 }
 
 const Result<FoundTuning>& Runtime::tuning() {

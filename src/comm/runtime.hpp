@@ -38,6 +38,9 @@ class Runtime {
   // says what is strange about the variables, once for the job.
   void introduce(int rank, int ranks);
 
+  // Starts what watches the job, if a variable asks for it; in rank 0, once it can be seen.
+  void watch_job() const;
+
   // The pool, whose workers get their cores at the first call. This process is `local_rank` of
   // `local_ranks` on its host, unless CCL_LOCAL_RANK and CCL_LOCAL_SIZE say otherwise.
   Result<WorkerPool*> workers(int local_rank, int local_ranks);

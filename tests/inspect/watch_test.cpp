@@ -204,4 +204,42 @@ TEST(Watch, SaysWhatItCannotWrite) {
       << refused.output;
 }
 
+// ---- by itself ---------------------------------------------------------------------------------
+
+std::vector<int> watchers_of(const Folder& folder) {
+  std::vector<int> found;
+  for (const auto& entry : fs::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    std::string words = text_of(entry.path() / "cmdline");
+    std::ranges::replace(words, '\0', ' ');
+    if (words.starts_with("tutti watch ") && words.find(folder.path()) != std::string::npos) {
+      found.push_back(std::stoi(name));
+    }
+  }
+  return found;
+}
+
+TEST(WatchByItself, ReportsAHangAndEndsWithTheJob) {
+  const Folder folder;
+  {
+    // Rank 0 sees that it has no child.
+    const StuckJob job(3, "stops", "TUTTI_WATCH='" + folder.path() + "'");
+    eventually([&] { return !folder.reports().empty(); });
+    ASSERT_EQ(folder.reports().size(), 1u) << text_of(folder / "watch.log");
+    EXPECT_NE(text_of(folder.reports()[0]).find("is stopped (state T)"), std::string::npos);
+    EXPECT_NE(text_of(folder / "watch.log").find(job.name() + " hung (stopped): rank 2 (pid "),
+              std::string::npos);
+    EXPECT_EQ(watchers_of(folder).size(), 1u);
+  }
+  eventually([&] { return watchers_of(folder).empty(); });
+  EXPECT_TRUE(watchers_of(folder).empty());
+}
+
+TEST(WatchByItself, SaysThatItCannotBeStarted) {
+  const StuckJob job(2, "idle", "TUTTI_WATCH=/proc/reports");
+  EXPECT_NE(job.said().find("warn: TUTTI_WATCH: writing to /proc/reports: "), std::string::npos)
+      << job.said();
+}
+
 }  // namespace
