@@ -23,6 +23,7 @@
 namespace tutti_tools {
 namespace {
 
+using tutti::inspect::Cause;
 using tutti::inspect::Communicator;
 using tutti::inspect::Finding;
 using tutti::inspect::Job;
@@ -165,9 +166,9 @@ std::vector<Looks> Watcher::look_at_all() const {
     const Verdict verdict = slow_verdict_of(looks, settings_.hung_after_s);
     const bool may_be_slow = verdict.outcome == Outcome::kSlow &&
                              std::ranges::any_of(verdict.findings, [&](const Finding& finding) {
-                               return measure.is_slow(finding);
+                               return measure.is_slow(finding) || finding.cause == Cause::kCalls;
                              });
-    // What a rank uses costs more to find out than that it is late.
+    // What a rank uses, and what its lines carry, costs more to find out than that it is late.
     if (may_be_slow) looks = look_for({looks.job}, kSampledS, kSampledS).front();
   }
   return all;

@@ -20,6 +20,11 @@ constexpr double kThrottled = 0.1;
 constexpr double kInCalls = 0.5;
 constexpr double kDelayed = 0.3;
 constexpr double kComputes = 0.3;
+constexpr double kDevice = 0.1;
+// So many times a second to wait for memory takes a rank a hundredth of its time and more.
+constexpr double kFaultsPerS = 100;
+// A line that has data on its way for so much of the time is what the calls wait for.
+constexpr double kLineBusy = 0.5;
 // A rank that is late for lack of a core is without one so much more often than the others.
 constexpr double kMoreDelayed = 0.15;
 // A rank that is so much less late than the latest is told of, too.
@@ -103,6 +108,8 @@ bool has_worse_cores(const Usage& usage, const Usual& usual) {
 Cause cause_of(const Usage& usage, const Usual& usual) {
   if (usage.stopped >= kStopped) return Cause::kStopped;
   if (usage.throttled >= kThrottled) return Cause::kThrottled;
+  if (usage.faults >= kFaultsPerS) return Cause::kMemory;
+  if (usage.device >= kDevice) return usage.faults >= 1 ? Cause::kMemory : Cause::kDevice;
   const double ready = usage.runs + usage.delayed;
   if (1 - ready > ready) {
     const auto first = usage.blocked.begin() + 1;
@@ -149,6 +156,12 @@ std::string why(Cause cause, const Usage* usage) {
       return text;
     }
     case Cause::kComputes: return "it computes before its calls";
+    case Cause::kMemory:
+      return fmt::format(
+          "it waits for memory that is read from disk, {:.0f} times a second: the limit of its "
+          "control group, or the memory of its host, is too small",
+          usage->faults);
+    case Cause::kDevice: return "it waits for a device or a file system";
     default: break;
   }
   for (int i = 1; i <= static_cast<int>(kLastBlockedOn); ++i) {
@@ -163,6 +176,7 @@ std::string advice_for(Cause cause, const Process& process) {
   switch (cause) {
     case Cause::kStopped: return "see who sends it signals";
     case Cause::kThrottled:
+    case Cause::kMemory:
       return "give its control group more: " + command_for_file(process, "cgroup");
     case Cause::kShared:
       return "pin the ranks to cores of their own: " + command_for(process, "taskset -cp");
@@ -266,6 +280,32 @@ bool add_shortage(const Job& job, const Communicator& communicator, const Costs&
   return true;
 }
 
+// The process here whose line to another one is busy the most; null: none is busy for long.
+const Usage* with_busy_line(const std::vector<Usage>& usages) {
+  const auto most = std::ranges::max_element(usages, {}, &Usage::line_busy);
+  return most == usages.end() || most->line_busy < kLineBusy ? nullptr : &*most;
+}
+
+// A line has two ends, so no rank is to blame.
+Finding of_line(const Communicator& communicator, const Costs& costs, const Usage& usage, int pid,
+                double seconds) {
+  const Line& line = usage.line;
+  const auto segments = static_cast<double>(std::max<uint64_t>(line.segments, 1));
+  return {.cause = Cause::kLine,
+          .outcome = Outcome::kSlow,
+          .text = fmt::format(
+              "the ranks spend {} of the time within calls of \"{}\", and the line of pid {} to {} "
+              "is busy for {} of it: {:.1f} MB/s, {:.1f} % of its segments are sent again, round "
+              "trips take {:.1f} ms",
+              percent(costs.in_calls), communicator.view.name, pid, line.peer,
+              percent(usage.line_busy), static_cast<double>(line.bytes) / seconds / 1e6,
+              static_cast<double>(line.sent_again) / segments * 100, line.round_trip_us / 1e3),
+          .advice = fmt::format("see what else uses the line, and what it loses: ss -tin dst {}",
+                                line.peer),
+          .pid = pid,
+          .share = costs.in_calls};
+}
+
 // Where no rank is later than the others: the calls themselves, if they take the time.
 void add_calls(const Communicator& communicator, const Costs& costs,
                std::vector<Finding>& findings) {
@@ -302,6 +342,13 @@ std::vector<Finding> slow_findings(const Job& job, const Communicator& communica
   const Costs costs = costs_of(communicator.view, job);
   const auto most = std::ranges::max_element(costs.ranks, {}, &Lateness::share);
   if (most == costs.ranks.end()) return findings;
+  const Usage* const line = with_busy_line(usages);
+  // Who waits for a line all the time is also late now and then.
+  if (line != nullptr && costs.in_calls >= kInCalls && most->share < costs.in_calls / 2) {
+    const int pid = job.processes[static_cast<size_t>(line - usages.data())].pid;
+    findings.push_back(of_line(communicator, costs, *line, pid, seconds));
+    return findings;
+  }
   if (most->share < kCosts || !stands_out(*most, costs)) {
     if (add_shortage(job, communicator, costs, usages, findings)) return findings;
   }

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "core/control_groups.hpp"
 #include "core/files.hpp"
@@ -43,6 +44,19 @@ int cores_of(int pid) {
   return sched_getaffinity(pid, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
+// The page faults for which a process has waited for a device: the 12th field of its stat, the 10th
+// behind its name, which may contain anything.
+int64_t faults_of(int pid) {
+  const std::string text = text_in_file(fmt::format("/proc/{}/stat", pid));
+  const size_t end_of_name = text.rfind(") ");
+  if (end_of_name == std::string::npos) return 0;
+  std::istringstream fields(text.substr(end_of_name + 2));
+  std::string skipped;
+  for (int field = 3; field < 12; ++field) fields >> skipped;
+  int64_t faults = 0;
+  return fields >> faults ? faults : 0;
+}
+
 std::map<int, ProcessState> states_of_all() {
   std::map<int, ProcessState> states;
   std::error_code error;
@@ -57,13 +71,14 @@ std::map<int, ProcessState> states_of_all() {
 }  // namespace
 
 Watch::Counts Watch::counts_of(int pid) {
-  Counts counts{.throttled_ns = inspect::throttled_ns(pid)};
+  Counts counts{.throttled_ns = inspect::throttled_ns(pid), .faults = faults_of(pid)};
   std::ifstream file(fmt::format("/proc/{}/schedstat", pid));
   file >> counts.run_ns >> counts.delay_ns;
   return counts;
 }
 
-Watch::Watch(const Job& job) : begun_ns_(moment_now().monotonic_ns), first_(states_of_all()) {
+Watch::Watch(const Job& job)
+    : begun_ns_(moment_now().monotonic_ns), first_(states_of_all()), first_lines_(lines_of_host()) {
   for (const Process& process : job.processes) {
     Watched one{.pid = process.host.empty() ? process.pid : 0};
     if (one.pid != 0) one.first = counts_of(one.pid);
@@ -77,6 +92,7 @@ void Watch::sample() {
     const ProcessState state = process_state_and_wait(one.pid);
     ++one.samples;
     if (state.stopped()) ++one.stopped;
+    if (state.letter == 'D' && !state.stopped()) ++one.device;
     ++one.usage.blocked[static_cast<size_t>(state.blocked)];
   }
 }
@@ -84,13 +100,14 @@ void Watch::sample() {
 std::vector<Usage> Watch::end() const {
   const auto passed = static_cast<double>(moment_now().monotonic_ns - begun_ns_);
   const std::map<int, ProcessState> now = states_of_all();
+  const Lines lines = lines_of_host();
   std::vector<Usage> usages;
-  for (const Watched& one : all_) usages.push_back(usage_of(one, passed, now));
+  for (const Watched& one : all_) usages.push_back(usage_of(one, passed, now, lines));
   return usages;
 }
 
-Usage Watch::usage_of(const Watched& one, double passed_ns,
-                      const std::map<int, ProcessState>& now) const {
+Usage Watch::usage_of(const Watched& one, double passed_ns, const std::map<int, ProcessState>& now,
+                      const Lines& lines) const {
   Usage usage = one.usage;
   usage.known = one.pid != 0 && passed_ns > 0 && one.samples > 0;
   if (!usage.known) return usage;
@@ -102,6 +119,10 @@ Usage Watch::usage_of(const Watched& one, double passed_ns,
   usage.delayed = share(one.first.delay_ns, last.delay_ns);
   usage.throttled = share(one.first.throttled_ns, last.throttled_ns);
   usage.stopped = static_cast<double>(one.stopped) / one.samples;
+  usage.device = static_cast<double>(one.device) / one.samples;
+  usage.faults = static_cast<double>(last.faults - one.first.faults) * 1e9 / passed_ns;
+  usage.line = busiest_of(one.pid, first_lines_, lines);
+  usage.line_busy = share(0, static_cast<int64_t>(usage.line.busy_us) * 1000);
   usage.cores = cores_of(one.pid);
   const auto self = now.find(one.pid);
   usage.core = self == now.end() ? -1 : self->second.core;

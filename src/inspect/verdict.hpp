@@ -31,12 +31,14 @@ enum class Cause {
   kInside,     // has come to the call, and does not get on in it
   kFunction,   // is in a function of the user that a call runs
   kNewcomers,  // of a grow, have not come
-  // Causes of jobs that get on: a quota; a core that others use; too few cores; the calls
-  // themselves.
+  // Causes of jobs that get on: a quota; a core that others use; too few cores; memory that is read
+  // back from a device; the calls themselves, or a line that they wait for.
   kThrottled,
   kShared,
   kCores,
+  kMemory,
   kCalls,
+  kLine,
   kMessage,  // does not send, and another message has come that no receive takes
   kSilent,   // does not answer from its host
   kCircle,   // ranks wait for one another

@@ -4,6 +4,11 @@
 #include "inspect/slow.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 #include "core/types.hpp"
 
@@ -102,6 +107,66 @@ TEST(Slow, TellsWhyARankIsLateByWhatTheSystemGivesIt) {
   reads.blocked[static_cast<size_t>(BlockedOn::kFile)] = 9;
   reads.blocked[static_cast<size_t>(BlockedOn::kLock)] = 2;
   EXPECT_EQ(first_of(job, {usage(1, 0), reads}).cause, Cause::kFile);
+  Usage waits = usage(0.5, 0);
+  waits.device = 0.3;
+  EXPECT_EQ(first_of(job, {usage(1, 0), waits}).cause, Cause::kDevice);
+  waits.faults = 200;
+  EXPECT_EQ(first_of(job, {usage(1, 0), waits}).cause, Cause::kMemory);
+}
+
+// All ranks enter at once, and say that their calls took 8 of 10 ms.
+Job job_of_long_calls() {
+  Job job = job_of(2, 1, 1000);
+  for (RankView& rank : job.communicators[0].view.ranks) {
+    for (PastCall& call : rank.past) call.ended = call.begun + static_cast<uint64_t>(8 * kMs);
+  }
+  return job;
+}
+
+TEST(Slow, BlamesTheLineThatIsBusyWhileTheRanksAreInTheirCalls) {
+  const Job job = job_of_long_calls();
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage(1, 0)}).cause, Cause::kCalls);
+  Usage sends = usage(1, 0);
+  sends.line = {.peer = "10.0.0.2", .bytes = 1 << 20, .segments = 100, .sent_again = 5};
+  sends.line_busy = 0.9;
+  const Finding finding = first_of(job, {usage(1, 0), sends});
+  EXPECT_EQ(finding.cause, Cause::kLine);
+  EXPECT_TRUE(finding.ranks.empty());
+  EXPECT_NE(finding.text.find("the line of pid 101 to 10.0.0.2 is busy for 90 % of it: 2.1 MB/s, "
+                              "5.0 % of its segments are sent again"),
+            std::string::npos)
+      << finding.text;
+  // A rank that is late by itself is what the others wait for.
+  const Job late = job_of(2, 1, 5 * kMs);
+  EXPECT_NE(first_of(late, {usage(1, 0), sends}).cause, Cause::kLine);
+}
+
+TEST(Lines, TellWhatAConnectionOfAProcessHasSent) {
+  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  auto* const any = reinterpret_cast<sockaddr*>(&address);
+  ASSERT_EQ(bind(listener, any, sizeof address), 0);
+  ASSERT_EQ(listen(listener, 1), 0);
+  ASSERT_EQ(getsockname(listener, any, &length), 0);
+  ASSERT_EQ(connect(client, any, sizeof address), 0);
+  const std::vector<char> bytes(1000);
+  EXPECT_EQ(send(client, bytes.data(), bytes.size(), 0), 1000);
+  const Lines lines = lines_of_host();
+  uint64_t most = 0;
+  for (const uint64_t inode : sockets_of(getpid())) {
+    const auto line = lines.find(inode);
+    if (line == lines.end()) continue;
+    EXPECT_EQ(line->second.peer, "127.0.0.1");
+    most = std::max(most, line->second.bytes);
+  }
+  close(client);
+  close(listener);
+  if (lines.empty()) GTEST_SKIP() << "this system does not tell of connections";
+  EXPECT_EQ(most, 1000u);
 }
 
 TEST(Slow, DoesNotBlameTheCoreWhereAllAreWithoutOneAsOften) {

@@ -80,6 +80,9 @@ done
 for file in LICENSE docs/variables.md examples/allreduce.c; do
   [ -s "$prefix/root/share/doc/tutti/$file" ] || fail "there is no $file"
 done
+for file in monitoring/{alerts.yml,grafana.json,tutti-watch.service} bpftrace/{call_latency,late_rank}.bt; do
+  [ -s "$prefix/root/share/tutti/$file" ] || fail "there is no $file"
+done
 grep -qF -- '\-n,\-\-ranks' "$prefix/root/share/man/man1/tutti-run.1" || fail 'a page lacks options'
 
 for example in "$here"/../../examples/cpp/*.cpp; do

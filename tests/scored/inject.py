@@ -15,6 +15,7 @@ PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
 BUSY = [sys.executable, "-c", "while True: pass"]
 # Shares of 100 ms; and of a second, for how long a rank is stopped.
 QUOTA_US, STOPPED_S, GOES_ON_S = 5_000, 0.15, 0.1
+MEMORY_BYTES, RATE, LOSS = 24 << 20, "50mbit", 0.05
 
 
 class CannotInject(Exception):
@@ -76,6 +77,15 @@ def quota(pid, _hosts, _host):
         old = group / "cpu.cfs_quota_us"
         (old if old.exists() else group / "cpu.max").write_text(
             str(QUOTA_US) if old.exists() else f"{QUOTA_US} 100000")
+        yield
+
+
+@contextlib.contextmanager
+def memory(pid, _hosts, _host):
+    """Less than what it uses again and again: what it maps has to be read anew."""
+    with control_group("memory", pid) as group:
+        old = group / "memory.limit_in_bytes"
+        (old if old.exists() else group / "memory.max").write_text(str(MEMORY_BYTES))
         yield
 
 
@@ -178,5 +188,27 @@ def cut(_pid, hosts, host):
         hosts.mend(host)
 
 
+@contextlib.contextmanager
+def rate(_pid, hosts, _host):
+    """All lines are slow."""
+    hosts.shape(rate=RATE)
+    try:
+        yield
+    finally:
+        hosts.shape()
+
+
+@contextlib.contextmanager
+def lossy(_pid, hosts, _host):
+    hosts.disturb(loss=LOSS)
+    try:
+        yield
+    finally:
+        hosts.disturb(loss=0.0)
+
+
+# Those that need a line which passes through a process.
+THROUGH_WIRE = {"lossy"}
 ALL = {"kill": kill, "stop": stop, "freeze": freeze, "quota": quota, "ptrace": ptrace, "duty": duty,
-       "hog": hog, "nice-hog": nice_hog, "same-core": same_core, "cut": cut}
+       "hog": hog, "nice-hog": nice_hog, "same-core": same_core, "cut": cut,
+       "memory": memory, "rate": rate, "lossy": lossy}

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <semaphore.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -22,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <random>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -371,6 +373,29 @@ void slow_lock() {
   const std::lock_guard lock(one_mutex);
 }
 
+// It uses more of a file that it maps than its control group has memory for.
+void slow_memory() {
+  constexpr size_t kBytes = 128 << 20;
+  constexpr size_t kPage = 4096;
+  static const volatile char* mapped = nullptr;
+  if (mapped == nullptr) {
+    const int file = open(scratch("map").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    const std::vector<char> part(1 << 20, 'x');
+    for (size_t at = 0; at < kBytes; at += part.size()) {
+      if (write(file, part.data(), part.size()) < 0) stay();
+    }
+    usleep(500'000);  // until it is in its control group
+    fdatasync(file);
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    void* const memory = mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, file, 0);
+    if (memory == MAP_FAILED) stay();
+    madvise(memory, kBytes, MADV_RANDOM);
+    mapped = static_cast<const char*>(memory);
+  }
+  static std::minstd_rand random;
+  for (int i = 0; i < argument; ++i) (void)mapped[random() % (kBytes / kPage) * kPage];
+}
+
 struct Fault {
   enum class Who { kChosen, kAll };
   std::function<void()> run;
@@ -429,6 +454,7 @@ const std::map<std::string, Fault>& faults() {
       {"slow-compute", {slow_computes, Fault::Who::kChosen, true}},
       {"slow-sleep", {slow_sleeps, Fault::Who::kChosen, true}},
       {"slow-file", {slow_reads, Fault::Who::kChosen, true}},
+      {"slow-memory", {slow_memory, Fault::Who::kChosen, true}},
       {"slow-lock", {slow_lock, Fault::Who::kChosen, true}}};
   return all;
 }

@@ -45,6 +45,7 @@ PATIENCE_S = 60  # ends a hang and nothing else
 SETTLES_S = 0.7  # from the fault until it is asked for the first time, and when all have stood still
 SLOW_SETTLES_S = 2.0
 ASKS = 6
+WELL_RANKS, WELL_S = 4, 10
 WAITING = ("waits", "hung")
 # Faults whose answers do not depend on how busy the machine is.
 SAMPLE = ["dead-1", "replaced-1", "stopped-2", "sleeps-1", "lock-3", "file-1", "socket-1", "child-1",
@@ -105,7 +106,7 @@ class Tools:
         self.patient = given.sample
         self.lock = threading.Lock()
         self.torch_ranks = None
-        self.hosts = {}  # by thread
+        self.hosts = {}  # by thread, and whether a line passes through a process
 
     def torch(self):
         with self.lock:
@@ -113,13 +114,13 @@ class Tools:
                 self.torch_ranks = TorchRanks(self.python)
             return self.torch_ranks
 
-    def two_hosts(self):
+    def two_hosts(self, through_wire):
         reason = _no_hosts()
         if reason:
             raise inject.CannotInject(reason)
-        me = threading.get_ident()
+        me = threading.get_ident(), through_wire
         if me not in self.hosts:
-            made = support.Hosts(2)
+            made = support.Hosts(2, through_wire=1 if through_wire else None)
             made.__enter__()
             self.hosts[me] = made
         return self.hosts[me]
@@ -142,7 +143,8 @@ class Job:
     def __init__(self, tools, row):
         self.tools, self.row = tools, row
         self.folder = Path(tempfile.mkdtemp(prefix="scored-"))
-        self.hosts = tools.two_hosts() if row.hosts > 1 else None
+        through_wire = row.inject in inject.THROUGH_WIRE
+        self.hosts = tools.two_hosts(through_wire) if row.hosts > 1 else None
         self.children = []
         self.pids = []
 
@@ -219,7 +221,7 @@ class Job:
 
     def bystander(self):
         """A rank without the fault, or else the first: whose process a user would ask about."""
-        having = {int(part.split(":")[0]) for part in self.row.who.split(",")}
+        having = {int(part.split(":")[0]) for part in self.row.who.split(",") if part}
         return next((rank for rank in range(self.row.ranks) if rank not in having), 0)
 
     def ask(self, command):
@@ -294,6 +296,21 @@ def marks(answer):
     return cause, rank
 
 
+def cost_while_well(tools):
+    """What a watcher takes to look at ranks that are well, in words. They do nothing for it."""
+    row = Row("well", 1, WELL_RANKS, "c", "small", "none", "", "", "", "@")
+    with Job(tools, row) as job:
+        watcher = subprocess.Popen([tools.tutti, "watch", "--interval", "1", str(job.pids[0])],
+                                   stdout=subprocess.DEVNULL)
+        time.sleep(WELL_S)
+        os.kill(watcher.pid, signal.SIGTERM)
+        _, status, used = os.wait4(watcher.pid, 0)
+        watcher.returncode = os.waitstatus_to_exitcode(status)
+    share = (used.ru_utime + used.ru_stime) / WELL_S
+    return (f"while a job of {row.ranks} ranks is well, tutti watch with a look every second takes "
+            f"{share:.1%} of a core")
+
+
 def percent(part, whole):
     return f"{100 * part / whole:.1f} %" if whole else "-"
 
@@ -347,6 +364,7 @@ def main():
     tools = Tools(given)
     answers, skipped = [], collections.defaultdict(list)
     begun = time.monotonic()
+    cost = ""
     try:
         with concurrent.futures.ThreadPoolExecutor(given.at_once) as pool:
             for row, answer in zip(rows, pool.map(lambda row: run_row(tools, row), rows)):
@@ -355,6 +373,8 @@ def main():
                 else:
                     answers.append(answer)
                     print("." if all(marks(answer)) else "x", end="", file=sys.stderr, flush=True)
+        if not given.sample:
+            cost = cost_while_well(tools)
     finally:
         tools.close()
     print(f" {time.monotonic() - begun:.0f} s", file=sys.stderr)
@@ -362,6 +382,8 @@ def main():
         print(f"score.py: nothing can be injected here: {dict(skipped)}")
         return SKIPPED
     report(answers, skipped)
+    if cost:
+        print(cost)
     return int(given.sample and not all(all(marks(answer)) for answer in answers))
 
 
