@@ -48,7 +48,7 @@ class ControlConnection final : public Control {
 
  private:
   [[nodiscard]] std::string keeper_name() const;
-  void flush();
+  bool flush();
   void watch_for_room(bool wanted);
   void say_farewell();
   void understand(std::vector<ControlNews>& news);
@@ -168,7 +168,7 @@ std::string ControlConnection::keeper_name() const {
 
 // Whether the service has this rank back, whose relay has ended. What it missed comes as news.
 bool ControlConnection::come_back() {
-  if (!back_.by_relay || !keeper_.returns.known()) return false;
+  if (!back_.by_relay || may_end_ || !keeper_.returns.known()) return false;
   Fd socket;
   Session session(Session::Side::kMember, back_.id.name, back_.id.secret);
   if (connect_tcp(keeper_.returns, now_ms() + kComeBackMs, socket) != 0) return false;
@@ -177,6 +177,7 @@ bool ControlConnection::come_back() {
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) return false;
   socket_ = std::move(socket);
   session_ = std::move(session);
+  back_.by_relay = false;
   waits_for_room_ = false;
   regroup_parts_.clear();
   heard_.rank = back_.rank;
@@ -210,15 +211,21 @@ bool ControlConnection::prove(Session& session, const Fd& socket) {
 
 // Bytes that the system does not take at once are sent by the next call; fd() becomes readable when
 // it takes more.
-void ControlConnection::flush() {
+// False if the connection is broken, which read() would find, too.
+bool ControlConnection::flush() {
+  bool open = socket_.open();
   std::vector<std::byte>& out = session_.out();
   while (socket_.open() && !out.empty()) {
     const ssize_t sent = send(socket_.get(), out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) break;  // read() finds out why
+    if (sent < 0) {
+      open = errno != EPIPE && errno != ECONNRESET;
+      break;
+    }
     out.erase(out.begin(), out.begin() + sent);
   }
   watch_for_room(!out.empty());
+  return open;
 }
 
 void ControlConnection::watch_for_room(bool wanted) {
@@ -279,6 +286,8 @@ void ControlConnection::leave() {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   left_ = true;
+  session_.put(FrameKind::kLeave, {});
+  if (flush() || !come_back()) return;
   session_.put(FrameKind::kLeave, {});
   flush();
 }

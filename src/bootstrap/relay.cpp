@@ -97,7 +97,7 @@ void Relay::pass_up(FrameKind kind, const Addressed& from, Body body) {
   }
   const auto held =
       std::ranges::count(held_, from.client, [](auto& one) { return one.from.client; });
-  if (held >= kMostHeld && kind == FrameKind::kFrom) return unwelcome();
+  if (held >= kMostHeld && kind != FrameKind::kHungUp) return unwelcome();
   held_.push_back({kind, from, {body.begin(), body.end()}});
 }
 
