@@ -216,6 +216,25 @@ TEST(Relay, WhoComesBackHearsWhatItMissedAndIsHeard) {
   });
 }
 
+TEST(Relay, WhoLeavesWhenItsProcessHasDiedIsNotSaidToHaveDied) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> together;
+  run_processes({3, kLimit, {1}}, [&](int rank) {
+    const auto control = stay(id, rank, 3);
+    ASSERT_NE(control, nullptr);
+    ++*together;
+    await(*together, 3);
+    if (rank == 1) kill_myself();
+    if (rank == 2) {  // leaves before it has read that nobody passes that on
+      ASSERT_TRUE(wait_for(control->fd(), POLLIN, now_ms() + kLongMs));
+      return;
+    }
+    for (const ControlNews& news : listen(*control, Kind::kLeft)) {
+      EXPECT_EQ(news.rank, news.kind == Kind::kLeft ? 2 : 1);
+    }
+  });
+}
+
 TEST(Relay, TheDeathOfTheServiceIsToldByIt) {
   const UniqueId id = relayed_id();
   Shared<std::atomic<int>> together;
