@@ -89,7 +89,8 @@ def test_groups_that_are_not_one_device_for_each_process_are_an_error(settings, 
         total = jax.jit(jax.shard_map(lambda x: jax.lax.psum(x, "i"), mesh=mesh, in_specs=split,
                                       out_specs=split))
         try:
-            print("got", total(given).addressable_data(0), flush=True)
+            got = np.asarray(total(given).addressable_data(0))
+            print("got", got, flush=True)
         except (RuntimeError, ValueError) as error:
             print("raised", error, flush=True)
             os._exit(3)
