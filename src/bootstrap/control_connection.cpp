@@ -67,8 +67,9 @@ class ControlConnection final : public Control {
   bool failed_ = false;  // has said so; once is enough
   bool left_ = false;
   bool waits_for_room_ = false;
-  bool may_end_ = false;  // the service's process, without that being news
-  Parts regroup_parts_;   // of the round whose outcome is coming
+  // The service's process may end without that being a failure: its ranks have left.
+  bool may_end_ = false;
+  Parts regroup_parts_;  // of the round whose outcome is coming
   // What is to be said again after a return, and what this rank has been told.
   Status failure_;
   std::optional<std::vector<std::byte>> regroups_;  // its part of the round under way
@@ -152,7 +153,7 @@ bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
 void ControlConnection::broken(int error, std::vector<ControlNews>& news) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   socket_.reset();
-  if (left_ || may_end_ || come_back()) return;
+  if (left_ || come_back() || may_end_) return;
   const std::string text = keeper_name() + connection_broke(error);
   news.push_back({ControlNews::Kind::kFailed, keeper_.rank, 0, {Code::kPeerFailed, text}, {}});
 }
@@ -168,7 +169,7 @@ std::string ControlConnection::keeper_name() const {
 
 // Whether the service has this rank back, whose relay has ended. What it missed comes as news.
 bool ControlConnection::come_back() {
-  if (!back_.by_relay || may_end_ || !keeper_.returns.known()) return false;
+  if (!back_.by_relay || !keeper_.returns.known()) return false;
   Fd socket;
   Session session(Session::Side::kMember, back_.id.name, back_.id.secret);
   if (connect_tcp(keeper_.returns, now_ms() + kComeBackMs, socket) != 0) return false;

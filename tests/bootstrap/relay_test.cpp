@@ -190,6 +190,36 @@ TEST(Relay, RanksComeBackToTheServiceIfItsProcessDies) {
   });
 }
 
+TEST(Relay, RanksComeBackAlsoAfterTheRanksOfTheServicesProcessHaveLeft) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> together;
+  Shared<std::atomic<int>> heard;
+  Shared<std::atomic<int>> over;
+  run_processes({4, kLimit, {1}}, [&](int rank) {
+    const auto control = stay(id, rank, 4);
+    ASSERT_NE(control, nullptr);
+    ++*together;
+    await(*together, 4);
+    if (rank == 0) {
+      control->leave();
+      return await(*over, 2);  // so the service goes on
+    }
+    EXPECT_EQ(listen(*control, Kind::kLeft).back().rank, 0);
+    ++*heard;
+    await(*heard, 3);
+    if (rank == 1) kill_myself();
+    ASSERT_TRUE(control->regroup(bytes("a part")).ok());
+    size_t parts = 0;
+    for (const ControlNews& news : listen(*control, Kind::kRegrouped)) {
+      if (news.kind == Kind::kPart) ++parts;
+      EXPECT_TRUE(news.kind != Kind::kFailed || news.rank == 1);
+    }
+    EXPECT_EQ(parts, 2u);
+    ++*over;
+    await(*over, 2);
+  });
+}
+
 TEST(Relay, WhoComesBackHearsWhatItMissedAndIsHeard) {
   const UniqueId id = relayed_id();
   Shared<std::atomic<int>> together;
