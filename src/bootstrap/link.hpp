@@ -70,7 +70,6 @@ struct Link {
   // At the meeting: those who come over it, by their numbers at the relay. Without one there is
   // one, number 0.
   bool relays = false;
-  int pid = 0;  // of the relay
   std::map<uint32_t, Attendee*> attendees;
   size_t knows_left = 0;  // how many that have left it was told of
   // At a relay: the client's number, 0 before its hello, and whether the meeting has admitted it.

@@ -32,10 +32,8 @@ void Meeting::greet(Link& link, const Frame& frame) {
   std::span<const std::byte> body = frame.body;
   if (refuse_other_user(link)) return;
   if (frame.kind == FrameKind::kRelay) {
-    RelayHello hello{};
-    if (body.size() != sizeof hello || !take(body, hello)) return lost(link, 0);
+    if (!body.empty()) return lost(link, 0);
     link.relays = true;
-    link.pid = hello.pid;
     link.stranger = false;
     link.give_up_ms = kNever;
     return;
@@ -94,6 +92,7 @@ void Meeting::admit(Link& link, uint32_t number, const Hello& hello) {
                                                         .rank = rank,
                                                         .newcomer = is_newcomer(hello),
                                                         .pid = hello.pid,
+                                                        .beside_relay = hello.beside_relay != 0,
                                                         .host = text_of(hello.host)});
   link.attendees[number] = &attendee;
   link.stranger = false;

@@ -49,6 +49,7 @@ void Meeting::leave(Attendee& attendee) {
     return link.origin.own && !link.stranger && !link.ending && !link.gone;
   };
   if (attendee.link != nullptr && attendee.link->origin.own && std::ranges::none_of(links_, own)) {
+    said_goodbye_ = true;
     say_to_all(FrameKind::kGoodbye, {});
   }
 }
@@ -168,6 +169,7 @@ void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   link.stranger = false;
   link.give_up_ms = kNever;
   link.knows_left = back.left;
+  if (said_goodbye_) link.session.put(FrameKind::kGoodbye, {});
   uint32_t skipped = 0;
   for (const auto& [rank, told] : failures_) {
     if (rank != back.rank && skipped++ >= back.failures)

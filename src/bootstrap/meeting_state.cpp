@@ -95,12 +95,13 @@ bool Meeting::has_more(const Link& link) const {
 
 // A rank in this process comes last. Once it has its answer it may end the process, and the service
 // with it, so the others must have theirs by then. After a failure this includes those that are yet
-// to come.
+// to come, and when it leaves those whose relay has ended.
 bool Meeting::may_write(const Link& link) const {
   if (link.gone || !has_more(link)) return false;
   if (!link.origin.own) return true;
   const bool all_are_to_know = now() < tell_until_ms_;
   if (link.ending && all_are_to_know && arrived_ < ranks_) return false;
+  if (link.ending && !away_.empty()) return false;
   return std::ranges::all_of(links_, [&](const Link& other) {
     const bool counts = !other.stranger || (all_are_to_know && other.ending);
     return !counts || other.gone || other.origin.own || !has_more(other);
@@ -259,10 +260,10 @@ void Meeting::forget(Attendee& attendee) {
 void Meeting::broke(Link& link, int error) {
   std::vector<Attendee*> all;
   for (auto& [number, attendee] : link.attendees) all.push_back(attendee);
-  std::ranges::stable_partition(all, [&](auto* attendee) { return attendee->pid == link.pid; });
+  std::ranges::stable_partition(all, [&](auto* attendee) { return attendee->beside_relay; });
   for (Attendee* attendee : all) {
     const bool may_return = phase_ == Phase::kTogether && link.relays && !attendee->ending &&
-                            attendee->pid != link.pid && returns_.known();
+                            !attendee->beside_relay && returns_.known();
     if (!may_return) {
       lose(*attendee, error);
       continue;

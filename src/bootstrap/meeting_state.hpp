@@ -30,6 +30,7 @@ struct Attendee {
   int rank = 0;
   bool newcomer = false;
   int pid = 0;
+  bool beside_relay = false;  // in the process of that relay
   std::string host = {};
   bool ending = false;                                  // has been told the last
   bool gone = false;                                    // to be forgotten
@@ -37,8 +38,9 @@ struct Attendee {
   std::optional<std::vector<std::byte>> gathered = {};  // its part of the round under way
   std::optional<std::vector<std::byte>> regroups = {};  // its part of the round of regrouping
   bool withdrew = false;                                // from the last such round
-  bool repeats = false;                                 // its next part is of a round that is over
-  int64_t return_until_ms = kNever;                     // without a link: when it counts as dead
+  // It has come back, and gives its part of a round again whose outcome it is sent.
+  bool repeats = false;
+  int64_t return_until_ms = kNever;  // without a link: when it counts as dead
 };
 
 class Meeting final : public Hub {
@@ -134,6 +136,7 @@ class Meeting final : public Hub {
   Bodies regrouped_;
   uint32_t rounds_ = 0;
   NetAddress returns_;
+  bool said_goodbye_ = false;  // to all: the ranks of the service's process have left
   std::string leaver_;         // who left without staying
   std::vector<int32_t> left_;  // who has left since, in this order
   int64_t first_arrival_ms_ = 0;

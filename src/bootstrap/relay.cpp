@@ -17,9 +17,8 @@ bool hears(const Link& link) { return link.number != 0 && !link.ending && !link.
 
 }  // namespace
 
-Relay::Relay(const UniqueId& id, int pid, Clock clock)
+Relay::Relay(const UniqueId& id, Clock clock)
     : Hub(id, clock),
-      pid_(pid),
       meeting_(
           &links_.emplace_back(Session::Side::kMember, Origin{.from = "the meeting"}, id, now())),
       first_until_ms_(now() + kProofMs) {
@@ -67,7 +66,8 @@ void Relay::handle(Link& link, const Frame& frame) {
   pass_up(FrameKind::kFrom, {link.number, static_cast<int32_t>(frame.kind)}, frame.body);
 }
 
-// The meeting learns the pid from the system's knowledge of it, as of its own clients.
+// The meeting learns the pid from the system's knowledge of it, as of its own clients. It cannot
+// tell by a pid who is in this process: ranks of several containers may have the same one.
 void Relay::greet(Link& link, Frame frame) {
   if (refuse_other_user(link)) return;
   Hello hello{};
@@ -75,6 +75,7 @@ void Relay::greet(Link& link, Frame frame) {
                           take(frame.body, hello);
   if (!says_hello) return lost(link, 0);
   if (link.origin.pid > 0) hello.pid = link.origin.pid;
+  hello.beside_relay = link.origin.own ? 1 : 0;
   link.number = ++last_number_;
   link.stranger = false;
   link.give_up_ms = kNever;
@@ -105,7 +106,7 @@ void Relay::heard(Link& link) {
   if (&link != meeting_ || introduced_ || !link.session.established()) return;
   introduced_ = true;
   link.give_up_ms = kNever;
-  link.session.put(FrameKind::kRelay, {bytes_of(RelayHello{pid_})});
+  link.session.put(FrameKind::kRelay, {});
   for (const Held& one : std::exchange(held_, {})) pass_up(one.kind, one.from, one.body);
 }
 

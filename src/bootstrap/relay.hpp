@@ -17,8 +17,7 @@ namespace tutti::bootstrap {
 
 class Relay final : public Hub {
  public:
-  // `pid`: of the process that it is in.
-  Relay(const UniqueId& id, int pid, Clock clock = now_ms);
+  explicit Relay(const UniqueId& id, Clock clock = now_ms);
 
   // The connection to the meeting, until it is lost.
   [[nodiscard]] Link* meeting() { return meeting_; }
@@ -49,7 +48,6 @@ class Relay final : public Hub {
   void pass_down(Link& link, FrameKind kind, Body body);
   void lose_meeting(int error);
 
-  const int pid_;
   Link* meeting_;
   std::unordered_map<uint32_t, Link*> clients_;  // by their numbers
   std::vector<Held> held_;

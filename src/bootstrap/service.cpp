@@ -289,7 +289,7 @@ Status start_relay(const UniqueId& id, Fd listener, Fd service) {
   if (listen(listener.get(), bootstrap::kBacklog) != 0) {
     return Status::system(errno, "listening for the ranks of this host");
   }
-  auto relay = std::make_unique<bootstrap::Relay>(id, getpid());
+  auto relay = std::make_unique<bootstrap::Relay>(id);
   relay->meeting()->socket = std::move(service);
   return bootstrap::start("the relay of the ranks of this host",
                           {.local = std::move(listener), .network = {}, .local_closes = true},

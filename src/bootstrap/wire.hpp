@@ -17,7 +17,7 @@
 //     kLeave                       it makes no more calls
 //     kReturn(Return)              instead of a hello: its relay has ended, and all had stayed
 //   relay -> service: a host's ranks come over one connection (relay.hpp)
-//     kRelay(RelayHello)           instead of a hello
+//     kRelay                       instead of a hello
 //     kFrom(Addressed, bytes)      a frame of a client, by the number that the relay has given it
 //     kHungUp(Addressed)           a client's connection broke
 //     kRefused(Addressed, text)    it refused a client of another version
@@ -118,6 +118,8 @@ struct Hello {
   int32_t pid;         // as the member sees itself
   int32_t timeout_ms;  // how long it will wait from now; -1: for ever
   HostField host;
+  int32_t beside_relay =
+      0;  // 1: in the process of the relay by which it comes, which fills this in
 };
 
 // A member's rank and communicator, once all have met.
@@ -143,15 +145,12 @@ struct Return {
   uint32_t rounds;
 };
 
-// A relay as it introduces itself.
-struct RelayHello {
-  int32_t pid;
-};
-
 // A client of a relay, and what comes from it or is for it.
 struct Addressed {
   uint32_t client;  // from 1 on; 0: nobody
-  int32_t what;     // a FrameKind; of kHungUp, the system's error
+  // The FrameKind of what is passed on. In kHungUp: the number of the system's error that broke the
+  // connection, 0 if it was closed.
+  int32_t what;
 };
 
 struct Frame {

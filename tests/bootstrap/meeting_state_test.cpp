@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <deque>
+#include <optional>
 
 #include "bootstrap/scripted.hpp"
 #include "core/log.hpp"
@@ -187,6 +188,59 @@ TEST_F(Together, RegroupsByWhatDiffers) {
     EXPECT_GT(member.sent_to_it, kMaxNoteBytes);
     EXPECT_LT(member.sent_to_it, 3 * kMaxNoteBytes) << "of " << kRanks * kMaxNoteBytes;
   }
+}
+
+// A meeting of rank 0 in the service's process with ranks 1 and 2 by a relay, which is in rank 1's.
+// All say the same pid, as ranks in containers may.
+class RelayedMeeting : public testing::Test {
+ protected:
+  RelayedMeeting() {
+    log::set_level(LogLevel::kError);
+    own_.emplace(meeting_, tutti_test::Said{.rank = 0, .ranks = kRanks, .own = true});
+    relay_.say(FrameKind::kRelay);
+    for (int32_t rank = 1; rank < kRanks; ++rank) {
+      const Hello hello{rank, kRanks, 0, 1, -1, host_field("host"), rank == 1 ? 1 : 0};
+      relay_.say_from(static_cast<uint32_t>(rank), FrameKind::kHello, bytes_of(hello));
+    }
+    meeting_.take_returns_at(parse_address("127.0.0.1", 1));
+    own_->say(FrameKind::kStay);
+    for (uint32_t rank = 1; rank < kRanks; ++rank) relay_.say_from(rank, FrameKind::kStay);
+    relay_.hear_all();
+    own_->hear_all();
+    EXPECT_EQ(own_->heard.back(), FrameKind::kStayed);
+  }
+
+  static constexpr int kRanks = 3;
+  Meeting meeting_{scripted_id()};
+  Member relay_{meeting_, Member::kNobody};
+  std::optional<Member> own_;
+};
+
+TEST_F(RelayedMeeting, LosesWithTheRelayTheRankOfItsProcessAndNoOtherOfThatPid) {
+  meeting_.lost(relay_.link, 0);
+  own_->heard.clear();
+  own_->hear_all();
+  EXPECT_EQ(own_->heard, std::vector{FrameKind::kFailed});
+  std::span<const std::byte> told = own_->last;
+  int32_t rank = 0;
+  EXPECT_TRUE(take(told, rank));
+  EXPECT_EQ(rank, 1);
+}
+
+TEST_F(RelayedMeeting, AnswersTheLeavingRankOfTheServicesProcessOnceTheOthersAreBackAndKnow) {
+  meeting_.lost(relay_.link, 0);
+  own_->hear_all();
+  own_->say(FrameKind::kLeave);
+  EXPECT_FALSE(meeting_.may_write(own_->link)) << "one is yet to come back";
+  Member back(meeting_, Member::kNobody);
+  back.say(FrameKind::kReturn, bytes_of(Return{.rank = 2, .failures = 0, .left = 0, .rounds = 0}));
+  EXPECT_FALSE(meeting_.may_write(own_->link)) << "it does not know yet";
+  back.hear_all();
+  EXPECT_TRUE(back.has_heard(FrameKind::kFailed));
+  EXPECT_TRUE(back.has_heard(FrameKind::kLeft));
+  EXPECT_TRUE(back.has_heard(FrameKind::kGoodbye));
+  own_->hear_all();
+  EXPECT_EQ(own_->heard.back(), FrameKind::kGoodbye);
 }
 
 }  // namespace

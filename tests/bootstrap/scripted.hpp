@@ -29,14 +29,14 @@ struct Said {
   bool own = false;  // in the service's process
 };
 
-// One end of a connection of a member, the meeting's end, and no socket.
+// One end of a connection of a member or a relay, the meeting's end, and no socket.
 struct ScriptedMember {
   using FrameKind = tutti::bootstrap::FrameKind;
   using Session = tutti::bootstrap::Session;
 
   // Who has proved that it knows the secret, and is to say what for.
   enum Nobody { kNobody };
-  ScriptedMember(tutti::bootstrap::Meeting& at, Nobody, bool own = false)
+  ScriptedMember(tutti::bootstrap::Hub& at, Nobody, bool own = false)
       : meeting(at),
         session(Session::Side::kMember, scripted_id().name, scripted_id().secret),
         link(meeting.enter({.from = "the test", .own = own})) {
@@ -45,19 +45,25 @@ struct ScriptedMember {
       hear();
     }
   }
-  ScriptedMember(tutti::bootstrap::Meeting& at, const Said& said)
+  ScriptedMember(tutti::bootstrap::Hub& at, const Said& said)
       : ScriptedMember(at, kNobody, said.own) {
     const tutti::bootstrap::Hello hello{
         said.rank,        said.ranks,      0,
         said.rank + 1000, said.timeout_ms, tutti::bootstrap::host_field("host")};
     say(FrameKind::kHello, tutti::bytes_of(hello));
   }
-  ScriptedMember(tutti::bootstrap::Meeting& at, int rank, int ranks)
+  ScriptedMember(tutti::bootstrap::Hub& at, int rank, int ranks)
       : ScriptedMember(at, {.rank = rank, .ranks = ranks}) {}
 
   void tell() { meeting.hear(link, std::exchange(session.out(), {})); }
   void say(FrameKind kind, std::span<const std::byte> body = {}) {
     session.put(kind, {body});
+    tell();
+  }
+  // A frame of a relay's client.
+  void say_from(uint32_t client, FrameKind kind, std::span<const std::byte> body = {}) {
+    const tutti::bootstrap::Addressed from{client, static_cast<int32_t>(kind)};
+    session.put(FrameKind::kFrom, {tutti::bytes_of(from), body});
     tell();
   }
   void gather(std::span<const std::byte> part) { say(FrameKind::kGather, part); }
@@ -84,7 +90,7 @@ struct ScriptedMember {
     return std::ranges::find(heard, kind) != heard.end();
   }
 
-  tutti::bootstrap::Meeting& meeting;
+  tutti::bootstrap::Hub& meeting;  // or relay
   Session session;
   tutti::bootstrap::Link& link;
   std::vector<FrameKind> heard;

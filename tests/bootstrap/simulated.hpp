@@ -144,6 +144,7 @@ class SimulatedService final : public SimulatedProcess {
   void attach(tutti::bootstrap::Link& link, SimulatedEnd& end) { ends_of_[&link] = &end; }
   [[nodiscard]] size_t most_connections() const { return most_connections_; }
   [[nodiscard]] bool finished() const { return hub_->finished(); }
+  int process = -1;  // in which it runs, as pid() gives it; -1: in one of its own
 
  private:
   void turn() override;
@@ -325,15 +326,20 @@ inline void SimulatedService::turn() {
     SimulatedEnd& end = *waiting_.front();
     waiting_.pop_front();
     const bool network = &end.other->process->host() != &host_;
-    tutti::bootstrap::Link& link =
-        hub_->enter({.from = "a host", .network = network, .pid = end.other->process->pid()});
+    const int pid = end.other->process->pid();
+    tutti::bootstrap::Link& link = hub_->enter(
+        {.from = "a host", .network = network, .pid = pid, .own = !network && pid == process});
     ends_of_[&link] = &end;
     ++strangers;
     read(link, end);
   }
   most_connections_ = std::max(most_connections_, links.size());
   hub_->check_deadlines();
-  for (tutti::bootstrap::Link& link : links) write(link, *ends_of_[&link]);
+  for (const bool own : {false, true}) {
+    for (tutti::bootstrap::Link& link : links) {
+      if (link.origin.own == own) write(link, *ends_of_[&link]);
+    }
+  }
   forget();
   if (hub_->finished()) return die();  // as its thread ends
   const int64_t next_ms = hub_->next_deadline_ms();

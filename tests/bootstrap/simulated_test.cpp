@@ -59,9 +59,10 @@ class Job {
   }
 
   void start_relay(SimulatedHost& host, int pid) {
-    auto state = std::make_unique<Relay>(scripted_id(), pid, &simulated_ms);
+    auto state = std::make_unique<Relay>(scripted_id(), &simulated_ms);
     Link* const meeting = state->meeting();
     relays_.push_back(std::make_unique<SimulatedService>(simulation_, host, std::move(state)));
+    relays_.back()->process = pid;
     relays_.back()->attach(*meeting, *simulation_.connect(*relays_.back(), *service_));
     simulation_.wake(*relays_.back(), 0);
   }

@@ -82,7 +82,7 @@ void debate(Input input) {
 
 // A relay between two members and a service whose frames are the input's.
 void relay(Input input) {
-  Relay relay(id(), 1);
+  Relay relay(id());
   Link& to_service = *relay.meeting();
   Session service(Session::Side::kService, id().name, id().secret);
   const auto pass_up = [&] {
