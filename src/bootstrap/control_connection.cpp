@@ -20,7 +20,8 @@ namespace {
 
 // Pages for who looks from outside are left out beyond this.
 constexpr size_t kMostUnsent = 4 << 20;
-// For the service to have a rank back. Its monitor waits so long.
+// For the service to have a rank back: the connection and its proof. The rank's monitor watches
+// nothing else meanwhile.
 constexpr int64_t kComeBackMs = 3000;
 // Ranks of a round of regrouping.
 constexpr size_t kMostRegrouping = 1 << 20;
@@ -54,7 +55,7 @@ class ControlConnection final : public Control {
   void understand(std::vector<ControlNews>& news);
   bool take_regroup_parts(std::span<const std::byte> body, std::vector<ControlNews>& news);
   bool come_back();
-  static bool prove(Session& session, const Fd& socket);
+  static bool prove(Session& session, const Fd& socket, int64_t deadline_ms);
   void broken(int error, std::vector<ControlNews>& news);
 
   WayBack back_;
@@ -69,7 +70,8 @@ class ControlConnection final : public Control {
   bool waits_for_room_ = false;
   // The service's process may end without that being a failure: its ranks have left.
   bool may_end_ = false;
-  Parts regroup_parts_;  // of the round whose outcome is coming
+  bool answered_ = false;  // its kLeave has been
+  Parts regroup_parts_;    // of the round whose outcome is coming
   // What is to be said again after a return, and what this rank has been told.
   Status failure_;
   std::optional<std::vector<std::byte>> regroups_;  // its part of the round under way
@@ -103,6 +105,7 @@ void ControlConnection::understand(std::vector<ControlNews>& news) {
     int32_t rank = -1;
     if (frame.kind == FrameKind::kGoodbye) {
       may_end_ = true;
+      answered_ = left_;
     } else if (frame.kind == FrameKind::kServiceLost && take(frame.body, rank)) {  // the error
       back_.by_relay = false;
       return broken(rank, news);
@@ -153,8 +156,12 @@ bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
 void ControlConnection::broken(int error, std::vector<ControlNews>& news) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   socket_.reset();
-  if (left_ || come_back() || may_end_) return;
-  const std::string text = keeper_name() + connection_broke(error);
+  const bool by_relay = back_.by_relay;
+  if (answered_ || come_back() || left_ || may_end_) return;
+  const std::string text =
+      by_relay ? keeper_name() +
+                     " does not answer, and the relay of this host, which led there, has ended"
+               : keeper_name() + connection_broke(error);
   news.push_back({ControlNews::Kind::kFailed, keeper_.rank, 0, {Code::kPeerFailed, text}, {}});
 }
 
@@ -168,17 +175,18 @@ std::string ControlConnection::keeper_name() const {
 }
 
 // Whether the service has this rank back, whose relay has ended. What it missed comes as news.
+// There is one attempt: whoever does not answer it within that time counts as gone.
 bool ControlConnection::come_back() {
-  if (!back_.by_relay || !keeper_.returns.known()) return false;
+  if (!std::exchange(back_.by_relay, false) || !keeper_.returns.known()) return false;
   Fd socket;
   Session session(Session::Side::kMember, back_.id.name, back_.id.secret);
-  if (connect_tcp(keeper_.returns, now_ms() + kComeBackMs, socket) != 0) return false;
-  if (!prove(session, socket)) return false;
+  const int64_t deadline_ms = now_ms() + kComeBackMs;
+  if (connect_tcp(keeper_.returns, deadline_ms, socket) != 0) return false;
+  if (!prove(session, socket, deadline_ms)) return false;
   epoll_event event{.events = EPOLLIN, .data = {}};
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) return false;
   socket_ = std::move(socket);
   session_ = std::move(session);
-  back_.by_relay = false;
   waits_for_room_ = false;
   regroup_parts_.clear();
   heard_.rank = back_.rank;
@@ -186,12 +194,12 @@ bool ControlConnection::come_back() {
   if (failed_) session_.put(FrameKind::kFail, {failure_bytes(failure_)});
   if (regroups_.has_value()) session_.put(FrameKind::kRegroup, {*regroups_});
   if (withdraws_) session_.put(FrameKind::kWithdraw, {});
+  if (left_) session_.put(FrameKind::kLeave, {});
   flush();
   return true;
 }
 
-bool ControlConnection::prove(Session& session, const Fd& socket) {
-  const int64_t deadline_ms = now_ms() + kComeBackMs;
+bool ControlConnection::prove(Session& session, const Fd& socket, int64_t deadline_ms) {
   Frame frame{};
   while (!session.established()) {
     std::vector<std::byte>& out = session.out();
@@ -203,6 +211,7 @@ bool ControlConnection::prove(Session& session, const Fd& socket) {
     if (!wait_for(socket.get(), POLLIN, deadline_ms)) return false;
     std::byte buffer[1 << 10];
     const ssize_t got = recv(socket.get(), buffer, std::min(sizeof buffer, session.wants()), 0);
+    if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (got <= 0) return false;
     session.append({buffer, static_cast<size_t>(got)});
     if (session.next(frame) == Session::Got::kRefused) return false;
@@ -288,24 +297,27 @@ void ControlConnection::leave() {
   if (left_) return;
   left_ = true;
   session_.put(FrameKind::kLeave, {});
-  if (flush() || !come_back()) return;
-  session_.put(FrameKind::kLeave, {});
-  flush();
+  if (!flush()) (void)come_back();
 }
 
 // The service hangs up once it has told the others, a relay once they have left, too. In the
-// process of either that must come before the process may end.
+// process of either that must come before the process may end. A relay in another process may end
+// before it has passed on that this rank leaves: then the service is told once more.
 ControlConnection::~ControlConnection() {
   try_to([this] { say_farewell(); });
 }
 
 void ControlConnection::say_farewell() {
+  const bool by_relay = back_.by_relay;
   leave();
   if (!socket_.open()) return;
   const auto identity = peer_identity(socket_.get());
-  if (!identity.ok() || identity->pid != getpid()) return;
+  const bool serves = identity.ok() && identity->pid == getpid();
+  if (!serves && !by_relay) return;
   const int64_t deadline_ms = now_ms() + kFarewellMs;
-  while (socket_.open() && wait_for(socket_.get(), POLLIN, deadline_ms)) (void)read();
+  while (socket_.open() && (serves || !answered_) && wait_for(socket_.get(), POLLIN, deadline_ms)) {
+    (void)read();
+  }
 }
 
 }  // namespace

@@ -265,6 +265,36 @@ TEST(Relay, WhoLeavesWhenItsProcessHasDiedIsNotSaidToHaveDied) {
   });
 }
 
+TEST(Relay, WhoLeavesWhileItsProcessIsStoppedIsNotSaidToHaveDiedIfThatDies) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> together;
+  Shared<std::atomic<int>> leaving;
+  Shared<std::atomic<int>> relay;
+  run_processes({3, kLimit, {1}}, [&](int rank) {
+    auto control = stay(id, rank, 3);
+    ASSERT_NE(control, nullptr);
+    if (rank == 1) {
+      *relay = getpid();
+      ++*together;
+      raise(SIGSTOP);
+      return;
+    }
+    ++*together;
+    await(*together, 3);
+    usleep(50'000);  // until it is stopped
+    if (rank == 2) {
+      control->leave();
+      ++*leaving;
+      return control.reset();
+    }
+    await(*leaving, 1);
+    kill(*relay, SIGKILL);
+    for (const ControlNews& news : listen(*control, Kind::kLeft)) {
+      EXPECT_EQ(news.rank, news.kind == Kind::kLeft ? 2 : 1);
+    }
+  });
+}
+
 TEST(Relay, TheDeathOfTheServiceIsToldByIt) {
   const UniqueId id = relayed_id();
   Shared<std::atomic<int>> together;
