@@ -32,6 +32,11 @@ class Alone final : public Exchange {
   }
 };
 
+// How long a rank waits for another one that has taken the place of the relay, but does not start
+// it: that process may be stopped. After that it looks for the service itself, once in so long. A
+// relay starts as soon as the service answers, so few ranks are faster than it.
+constexpr int64_t kPatienceMs = 3000;
+
 constexpr int kOtherUser = -1;  // no error number of the system's
 
 // A connection to a service of this host and user.
@@ -83,9 +88,11 @@ class WayByRelay {
  private:
   Fd place_;  // bound, and not listened at: this rank is to start the relay
   bool barred_ = false;
+  int64_t patient_until_ms_ = now_ms() + kPatienceMs;
 };
 
 int WayByRelay::connect(const UniqueId& id, Via via, int64_t until_ms, Connection& made) {
+  bool impatient = false;
   if (!place_.open() && !barred_) {
     const int error = connect_here(relay_name(id.name), made.socket);
     made.by_relay = error == 0;
@@ -93,12 +100,16 @@ int WayByRelay::connect(const UniqueId& id, Via via, int64_t until_ms, Connectio
     barred_ = error != ECONNREFUSED;
     if (!barred_) {
       const int taken = bind_abstract(relay_name(id.name), SocketType::kStream, place_);
-      if (taken == EADDRINUSE) return error;  // another rank is about to start it
-      barred_ = taken != 0;
+      if (taken == EADDRINUSE) {  // another rank is about to start it
+        if (now_ms() < patient_until_ms_) return error;
+        patient_until_ms_ = now_ms() + kPatienceMs;
+        impatient = true;
+      }
+      barred_ = taken != 0 && !impatient;
     }
   }
   const int error = connect_tcp(id.address, until_ms, made.socket);
-  if (error != 0 || barred_) return error;
+  if (error != 0 || barred_ || impatient) return error;
   // A service listens on its own host first: one that has come there needs no relay.
   if (Fd here; via != Via::kRelay && connect_here(id, here) == 0) {
     made.socket = std::move(here);
@@ -160,6 +171,9 @@ Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
     auto member = std::make_unique<bootstrap::Member>(id, std::move(socket), joiner, deadline_ms,
                                                       connection->by_relay);
     const Status arrived = member->arrive();
+    // A relay whose process is stopped proves nothing: another way leads around it.
+    const bool silent = member->unheard() && arrived.code() == Code::kTimeout;
+    if (silent && connection->by_relay && via == Via::kAny) via = Via::kService;
     if (arrived.ok()) return std::unique_ptr<Exchange>(std::move(member));
     // A derived id may come again: one program after another under one launcher. Ranks of the
     // program before that are slow to leave keep its service up for a moment. Over TCP a service

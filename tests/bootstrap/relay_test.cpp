@@ -101,6 +101,16 @@ TEST(Relay, RanksMayComeBeforeTheService) {
   });
 }
 
+TEST(Relay, RanksGoWithoutIfWhoHasItsPlaceStartsNone) {
+  const UniqueId id = relayed_id();
+  Fd place;
+  ASSERT_EQ(bind_abstract(bootstrap::relay_name(id.name), SocketType::kStream, place), 0);
+  run_processes({3, kLimit, {}}, [&](int rank) {
+    auto exchange = meet(id, rank, 3, kLongMs, rank == 0 ? Via::kAny : Via::kRelay);
+    EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+  });
+}
+
 TEST(Relay, RanksThatFindTheServiceOnTheirHostStartNone) {
   const UniqueId id = relayed_id();
   Shared<std::atomic<int>> arriving;
