@@ -35,7 +35,7 @@ void Meeting::greet(Link& link, const Frame& frame) {
     if (!body.empty()) return lost(link, 0);
     link.relays = true;
     link.stranger = false;
-    link.give_up_ms = kNever;
+    link.give_up_ms = phase_ == Phase::kFailed ? end_of_relays_ms() : kNever;
     return;
   }
   if (frame.kind == FrameKind::kReturn) return take_back(link, body);

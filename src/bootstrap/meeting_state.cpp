@@ -20,7 +20,7 @@ bool is_to_know(const Link& link, const std::vector<int32_t>& left) {
   return !link.stranger && !link.ending && link.knows_left < left.size();
 }
 
-// For a rank to find that its relay has ended, and to come back.
+// For a rank to find that its relay has ended, and to come back. Then it counts as dead.
 constexpr int64_t kReturnMs = 10'000;
 // The most ranks that have left in one frame.
 constexpr size_t kMostTold = kMaxFrameBytes / sizeof(int32_t) / 2;
@@ -311,7 +311,7 @@ void Meeting::fail(Code code, const std::string& text, const Attendee* but) {
   const int64_t give_up_ms = std::max(now(), tell_until_ms_) + kHandshakeMs;
   for (Link& link : links_) {
     link.queue.clear();
-    if (link.relays) link.give_up_ms = give_up_ms + kHandshakeMs;
+    if (link.relays) link.give_up_ms = end_of_relays_ms();
   }
   say_to_all(FrameKind::kError, body, but);
   for (Attendee& attendee : attendees_) {

@@ -8,6 +8,7 @@
 // goes to a relay once.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <list>
 #include <optional>
@@ -95,6 +96,10 @@ class Meeting final : public Hub {
   void finish_regrouping();
   void lose(Attendee& attendee, int error);
   void tell_failure(const Attendee& attendee, std::span<const std::byte> body);
+  // When relays are dropped after a failure.
+  [[nodiscard]] int64_t end_of_relays_ms() const {
+    return std::max(now(), tell_until_ms_) + 2 * kHandshakeMs;
+  }
   void fail(Code code, const std::string& text, const Attendee* but = nullptr);
   void fail_by(Attendee& attendee, std::span<const std::byte> body);
 

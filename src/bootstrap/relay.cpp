@@ -34,14 +34,15 @@ int64_t Relay::next_deadline_ms() const {
 bool Relay::finished() const {
   if (meeting_ == nullptr) return links_.empty();
   const bool deserted = last_number_ > 0 || now() >= first_until_ms_;
-  return deserted && links_.size() == 1 && !has_more(*meeting_);
+  return deserted && links_.size() == 1 && held_.empty() && !has_more(*meeting_);
 }
 
-// A rank in this process comes last: it may end the process then, and the relay with it. So one
-// that leaves does so after the others.
+// A rank in this process comes last: it may end the process then, and the relay with it. So what
+// others say has been passed on by then, and one that leaves does so after the others.
 bool Relay::may_write(const Link& link) const {
   if (link.gone || !has_more(link)) return false;
   return !link.origin.own || std::ranges::all_of(links_, [&](const Link& other) {
+    if (&other == meeting_) return other.gone || !has_more(other);
     if (other.number == 0 || other.gone || other.origin.own) return true;
     return !has_more(other) && !(link.ending && together_);
   });

@@ -9,6 +9,7 @@
 #include <deque>
 #include <optional>
 
+#include "bootstrap/relay.hpp"
 #include "bootstrap/scripted.hpp"
 #include "core/log.hpp"
 
@@ -241,6 +242,71 @@ TEST_F(RelayedMeeting, AnswersTheLeavingRankOfTheServicesProcessOnceTheOthersAre
   EXPECT_TRUE(back.has_heard(FrameKind::kGoodbye));
   own_->hear_all();
   EXPECT_EQ(own_->heard.back(), FrameKind::kGoodbye);
+}
+
+TEST(FailedMeeting, DropsARelayThatComesLateIfItDoesNotGo) {
+  log::set_level(LogLevel::kError);
+  Meeting meeting(scripted_id(), 0, 2, {Code::kSystem, "no way on"}, now_ms());
+  Member relay(meeting, Member::kNobody);
+  relay.say(FrameKind::kRelay);
+  EXPECT_TRUE(relay.link.relays);
+  EXPECT_LT(meeting.next_deadline_ms(), kNever);
+}
+
+// A relay, and the meeting to which it comes.
+class OneRelay : public testing::Test {
+ protected:
+  OneRelay() { log::set_level(LogLevel::kError); }
+  // All that either has to say to the other.
+  void pass() {
+    bool any = true;
+    while (any) {
+      any = false;
+      if (relay_.may_write(up_)) {
+        meeting_.hear(down_, std::exchange(relay_.to_write(up_), {}));
+        any = true;
+      }
+      if (meeting_.may_write(down_)) {
+        relay_.hear(up_, std::exchange(meeting_.to_write(down_), {}));
+        any = true;
+      }
+    }
+  }
+
+  Meeting meeting_{scripted_id()};
+  Relay relay_{scripted_id()};
+  Link& up_ = *relay_.meeting();
+  Link& down_ = meeting_.enter({.from = "the test"});
+};
+
+TEST_F(OneRelay, EndsOnceItHasPassedOnWhatItHeardBeforeTheMeetingKnewIt) {
+  std::vector<std::byte> opening = std::exchange(relay_.to_write(up_), {});
+  {
+    Member brief(relay_, 1, 3);
+    relay_.lost(brief.link, 0);
+    relay_.forget_gone();
+  }
+  EXPECT_FALSE(relay_.finished());
+  meeting_.hear(down_, opening);
+  pass();
+  Member other(meeting_, 0, 3);
+  other.hear_all();
+  EXPECT_EQ(other.heard.back(), FrameKind::kError) << "rank 1 came and went";
+  EXPECT_TRUE(relay_.finished());
+}
+
+TEST_F(OneRelay, AnswersTheRankOfItsProcessOnceAllIsPassedOn) {
+  pass();
+  Member own(relay_, {.rank = 0, .ranks = 2, .own = true});
+  Member other(relay_, 1, 2);
+  pass();
+  other.hear_all();
+  EXPECT_EQ(other.heard.back(), FrameKind::kWelcome);
+  other.gather(part_of(1, 8));
+  EXPECT_FALSE(relay_.may_write(own.link)) << "a part is to be passed on";
+  pass();
+  own.hear_all();
+  EXPECT_EQ(own.heard.back(), FrameKind::kWelcome);
 }
 
 }  // namespace
