@@ -20,17 +20,19 @@ namespace {
 
 // Pages for who looks from outside are left out beyond this.
 constexpr size_t kMostUnsent = 4 << 20;
-// For the service to have a rank back: the connection and its proof. The rank's monitor watches
-// nothing else meanwhile.
+// How long a rank that comes back waits for its connection to the service and the proof of the
+// secret. Its monitor watches nothing else meanwhile.
 constexpr int64_t kComeBackMs = 3000;
 // Ranks of a round of regrouping.
 constexpr size_t kMostRegrouping = 1 << 20;
 
 class ControlConnection final : public Control {
  public:
-  ControlConnection(Fd socket, Fd epoll, Session session, const Keeper& keeper, const WayBack& back)
+  ControlConnection(Fd socket, Fd relay, Fd epoll, Session session, const Keeper& keeper,
+                    const WayBack& back)
       : back_(back),
         socket_(std::move(socket)),
+        relay_(std::move(relay)),
         epoll_(std::move(epoll)),
         session_(std::move(session)),
         keeper_(keeper) {}
@@ -61,7 +63,10 @@ class ControlConnection final : public Control {
   WayBack back_;
   std::mutex mutex_;  // guards everything below but epoll_ and keeper_
   Fd socket_;
-  // Watches the socket: one that is closed would be readable for ever, this is so only once.
+  // A pidfd of the relay's process, until that has ended: a child that it forked may hold the other
+  // end of the socket open. Not open if there is no relay, or no pidfd.
+  Fd relay_;
+  // Watches the two: a socket that is closed would be readable for ever, this is so only once.
   const Fd epoll_;
   Session session_;
   const Keeper keeper_;
@@ -83,13 +88,16 @@ std::vector<ControlNews> ControlConnection::read() {
   const std::lock_guard lock(mutex_);
   std::vector<ControlNews> news;
   flush();
+  // Asked first: then all that it has said is in the socket.
+  const bool relay_ended = relay_.open() && wait_for(relay_.get(), POLLIN, 0);
   while (socket_.open()) {
     std::byte buffer[4 << 10];
     const ssize_t got = recv(socket_.get(), buffer, sizeof buffer, 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) break;
+    const bool no_more = got < 0 && errno == EAGAIN;
+    if (no_more && !(relay_ended && relay_.open())) break;
     if (got <= 0) {
-      broken(got < 0 ? errno : 0, news);
+      broken(got < 0 && !no_more ? errno : 0, news);
       break;
     }
     session_.append({buffer, static_cast<size_t>(got)});
@@ -156,6 +164,8 @@ bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
 void ControlConnection::broken(int error, std::vector<ControlNews>& news) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   socket_.reset();
+  if (relay_.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, relay_.get(), nullptr);
+  relay_.reset();
   const bool by_relay = back_.by_relay;
   if (answered_ || come_back() || left_ || may_end_) return;
   const std::string text =
@@ -315,7 +325,7 @@ void ControlConnection::say_farewell() {
   const bool serves = identity.ok() && identity->pid == getpid();
   if (!serves && !by_relay) return;
   const int64_t deadline_ms = now_ms() + kFarewellMs;
-  while (socket_.open() && (serves || !answered_) && wait_for(socket_.get(), POLLIN, deadline_ms)) {
+  while (socket_.open() && (serves || !answered_) && wait_for(epoll_.get(), POLLIN, deadline_ms)) {
     (void)read();
   }
 }
@@ -330,8 +340,15 @@ Result<std::unique_ptr<Control>> make_control_connection(Fd socket, Session sess
   if (!epoll.open() || epoll_ctl(epoll.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) {
     return Status::system(errno, "watching the line to the other ranks: epoll");
   }
+  Fd relay;
+  if (const auto peer = peer_identity(socket.get()); back.by_relay && peer.ok()) {
+    relay = peer_pidfd(socket.get(), peer->pid);
+    if (relay.open() && epoll_ctl(epoll.get(), EPOLL_CTL_ADD, relay.get(), &event) != 0) {
+      relay.reset();
+    }
+  }
   return std::unique_ptr<Control>(std::make_unique<ControlConnection>(
-      std::move(socket), std::move(epoll), std::move(session), keeper, back));
+      std::move(socket), std::move(relay), std::move(epoll), std::move(session), keeper, back));
 }
 
 }  // namespace tutti::bootstrap

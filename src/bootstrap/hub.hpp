@@ -62,7 +62,8 @@ class Hub {
   virtual void heard(Link&) {}
   // It is of another version.
   virtual void refuse_version(const Link& link);
-  // Puts the next of what goes before `queue`, if there is any, into the session.
+  // Called when all that was in the link's session has been written, before `queue` is: may put one
+  // more frame into the session, which then goes first.
   virtual void put_more(Link&) {}
   [[nodiscard]] virtual bool has_more(const Link& link) const {
     return !link.session.out().empty() || !link.queue.empty();

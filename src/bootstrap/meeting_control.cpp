@@ -155,9 +155,10 @@ void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   const bool known = body.size() == sizeof back && take(body, back) && phase_ == Phase::kTogether &&
                      (attendee = member(back.rank)) != nullptr;
   if (!known || attendee->ending || back.left > left_.size()) return lost(link, 0);
-  if (attendee->link != nullptr) {  // whose end has not been noticed yet
-    if (!attendee->link->relays) return lost(link, 0);
-    attendee->link->attendees.erase(attendee->number);
+  if (attendee->link != nullptr) {
+    if (!attendee->link->relays || attendee->beside_relay) return lost(link, 0);
+    // Its end has not been noticed yet, and may not be: a child may hold the connection open.
+    lost(*attendee->link, 0);
   }
   std::erase(away_, attendee);
   attendee->link = &link;

@@ -20,7 +20,8 @@ bool is_to_know(const Link& link, const std::vector<int32_t>& left) {
   return !link.stranger && !link.ending && link.knows_left < left.size();
 }
 
-// For a rank to find that its relay has ended, and to come back. Then it counts as dead.
+// How long a rank whose relay has ended may take to notice that and to come back over a connection
+// of its own. After that it counts as dead.
 constexpr int64_t kReturnMs = 10'000;
 // The most ranks that have left in one frame.
 constexpr size_t kMostTold = kMaxFrameBytes / sizeof(int32_t) / 2;

@@ -228,6 +228,17 @@ TEST_F(RelayedMeeting, LosesWithTheRelayTheRankOfItsProcessAndNoOtherOfThatPid) 
   EXPECT_EQ(rank, 1);
 }
 
+TEST_F(RelayedMeeting, TakesARankThatComesBackAsTheEndOfItsRelay) {
+  Member back(meeting_, Member::kNobody);
+  back.say(FrameKind::kReturn, bytes_of(Return{.rank = 2, .failures = 0, .left = 0, .rounds = 0}));
+  EXPECT_TRUE(relay_.link.gone);
+  EXPECT_FALSE(back.link.gone);
+  back.hear_all();
+  EXPECT_EQ(back.heard.back(), FrameKind::kFailed);
+  own_->hear_all();
+  EXPECT_EQ(own_->heard.back(), FrameKind::kFailed);
+}
+
 TEST_F(RelayedMeeting, AnswersTheLeavingRankOfTheServicesProcessOnceTheOthersAreBackAndKnow) {
   meeting_.lost(relay_.link, 0);
   own_->hear_all();

@@ -230,6 +230,32 @@ TEST(Relay, RanksComeBackAlsoAfterTheRanksOfTheServicesProcessHaveLeft) {
   });
 }
 
+TEST(Relay, RanksComeBackThoughAChildOfItsProcessKeepsItsConnectionsOpen) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> together;
+  Shared<std::atomic<int>> over;
+  run_processes({4, kLimit, {1}}, [&](int rank) {
+    const auto control = stay(id, rank, 4);
+    ASSERT_NE(control, nullptr);
+    ++*together;
+    await(*together, 4);
+    if (rank == 1) {
+      if (fork() != 0) kill_myself();
+      await(*over, 3);
+      _exit(0);
+    }
+    ASSERT_TRUE(control->regroup(bytes("a part")).ok());
+    size_t parts = 0;
+    for (const ControlNews& news : listen(*control, Kind::kRegrouped)) {
+      if (news.kind == Kind::kPart) ++parts;
+      EXPECT_TRUE(news.kind != Kind::kFailed || news.rank == 1);
+    }
+    EXPECT_EQ(parts, 3u);
+    ++*over;
+    await(*over, 3);
+  });
+}
+
 TEST(Relay, WhoComesBackHearsWhatItMissedAndIsHeard) {
   const UniqueId id = relayed_id();
   Shared<std::atomic<int>> together;
