@@ -241,6 +241,7 @@ TEST(Relay, RanksComeBackThoughAChildOfItsProcessKeepsItsConnectionsOpen) {
     await(*together, 4);
     if (rank == 1) {
       if (fork() != 0) kill_myself();
+      alarm(static_cast<unsigned>(kLimit.count()));  // nobody else ends it
       await(*over, 3);
       _exit(0);
     }
