@@ -140,7 +140,6 @@ void Relay::hear_meeting(const Frame& frame) {
 }
 
 void Relay::pass_to_all(uint32_t but, FrameKind kind, Body body) {
-  if (kind == FrameKind::kGoodbye) may_end_ = true;
   if (kind == FrameKind::kStayed) together_ = true;
   const bool in_turn = kind == FrameKind::kParts || kind == FrameKind::kRegroupParts;
   const auto shared = std::make_shared<const std::vector<std::byte>>(body.begin(), body.end());
@@ -181,7 +180,7 @@ void Relay::lose_meeting(int error) {
     if (told && refused) {
       link.session.put(FrameKind::kError, {failure_bytes(refusal_by(meeting_->session, id_))});
     }
-    if (told && together_ && !may_end_) {
+    if (told && together_) {
       link.session.put(FrameKind::kServiceLost, {bytes_of(int32_t{error})});
     }
     link.ending = true;

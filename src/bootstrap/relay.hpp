@@ -55,7 +55,6 @@ class Relay final : public Hub {
   const int64_t first_until_ms_;  // for the first client to come
   bool introduced_ = false;       // to the meeting
   bool expects_more_ = true;
-  bool may_end_ = false;   // the meeting's process, without that being news
   bool together_ = false;  // all have stayed
 };
 
