@@ -90,21 +90,26 @@ constexpr Metric kMetrics[] = {
      [](const RankRates& one) { return one.waits_now_s; }},
 };
 
-std::string labels_of(const Communicator& communicator, const RankView& rank) {
-  const auto& view = communicator.view;
-  return fmt::format("{{job=\"{}\",communicator=\"{}\",host=\"{}\",rank=\"{}\",pid=\"{}\"}}",
-                     escaped(view.job), escaped(view.name), escaped(view.host_of(rank)), rank.rank,
+// A job's label is not named "job", for Prometheus gives its own of that name to all that it reads.
+std::string labels_of(const CommunicatorRates& of, const RankView& rank) {
+  const auto& view = of.communicator.view;
+  return fmt::format("{{tutti_job=\"{}\",communicator=\"{}\",host=\"{}\",rank=\"{}\",pid=\"{}\"}}",
+                     escaped(of.job), escaped(view.name), escaped(view.host_of(rank)), rank.rank,
                      rank.pid);
 }
 
-// Calls the function for each rank that is there.
-void for_each_rank(
-    const std::vector<CommunicatorRates>& all,
-    const std::function<void(const CommunicatorRates&, const RankRates&, const RankView&)>& visit) {
+// Calls the function for each rank that is there, with its labels. Prometheus refuses a file that
+// has labels twice, and a process may have several communicators of one name.
+void for_each_rank(const std::vector<CommunicatorRates>& all,
+                   const std::function<void(const CommunicatorRates&, const RankRates&,
+                                            const std::string& labels)>& visit) {
+  std::set<std::string> visited;
   for (const CommunicatorRates& one : all) {
     for (size_t i = 0; i < one.ranks.size(); ++i) {
       const RankView& rank = one.communicator.view.ranks[i];
-      if (rank.present && !rank.left) visit(one, one.ranks[i], rank);
+      if (!rank.present || rank.left) continue;
+      const auto [labels, is_new] = visited.insert(labels_of(one, rank));
+      if (is_new) visit(one, one.ranks[i], *labels);
     }
   }
 }
@@ -125,13 +130,13 @@ void add_late(const Looks& looks, const Communicator& communicator, std::vector<
 
 }  // namespace
 
-std::vector<CommunicatorRates> rates_in(const Looks& looks) {
+std::vector<CommunicatorRates> rates_in(const Looks& looks, const std::string& job) {
   std::vector<CommunicatorRates> all;
   const std::vector<Communicator>& before = looks.before.communicators;
   for (size_t i = 0; i < before.size(); ++i) {
     const Communicator& now = looks.job.communicators[i];
     if (!now.status.ok() || !before[i].status.ok()) continue;
-    all.push_back({now, rates_of(before[i].view, now.view, looks.seconds, looks.job)});
+    all.push_back({job, now, rates_of(before[i].view, now.view, looks.seconds, looks.job)});
     add_late(looks, looks.remembered.communicators[i], all.back().ranks);
   }
   return all;
@@ -141,7 +146,7 @@ std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wante
   const std::vector<Job> jobs = find_jobs(with_all_calls(wanted));
   std::vector<CommunicatorRates> all;
   for (const Looks& looks : look_for(jobs, seconds, std::min(seconds, kMostSampledS))) {
-    std::ranges::move(rates_in(looks), std::back_inserter(all));
+    std::ranges::move(rates_in(looks, name_of(looks.job)), std::back_inserter(all));
   }
   return all;
 }
@@ -203,35 +208,35 @@ std::string to_metrics(const std::vector<CommunicatorRates>& all) {
     text += fmt::format("# HELP {} {}\n# TYPE {} {}\n", metric.name, metric.help, metric.name,
                         metric.type);
     for_each_rank(all,
-                  [&](const CommunicatorRates& one, const RankRates& rates, const RankView& rank) {
-                    text += fmt::format("{}{} {}\n", metric.name, labels_of(one.communicator, rank),
-                                        metric.value(rates));
+                  [&](const CommunicatorRates&, const RankRates& rates, const std::string& labels) {
+                    text += fmt::format("{}{} {}\n", metric.name, labels, metric.value(rates));
                   });
   }
   text += "# HELP tutti_broken Whether the communicator has failed.\n# TYPE tutti_broken gauge\n";
-  for_each_rank(all, [&](const CommunicatorRates& one, const RankRates&, const RankView& rank) {
-    text += fmt::format("tutti_broken{} {}\n", labels_of(one.communicator, rank),
-                        one.communicator.view.stopped ? 1 : 0);
-  });
+  for_each_rank(
+      all, [&](const CommunicatorRates& one, const RankRates&, const std::string& labels) {
+        text += fmt::format("tutti_broken{} {}\n", labels, one.communicator.view.stopped ? 1 : 0);
+      });
   return text;
 }
 
-std::string to_metrics(const std::vector<JobState>& all) {
+std::string to_metrics(const JobStates& all) {
   std::string text = "# HELP tutti_hung Whether the job hangs.\n# TYPE tutti_hung gauge\n";
-  for (const JobState& one : all) {
-    text += fmt::format("tutti_hung{{job=\"{}\"}} {}\n", escaped(one.job), one.hung ? 1 : 0);
+  for (const auto& [job, state] : all) {
+    text += fmt::format("tutti_hung{{tutti_job=\"{}\"}} {}\n", escaped(job), state.hung ? 1 : 0);
   }
   text += "# HELP tutti_slow Whether a rank slows the job.\n# TYPE tutti_slow gauge\n";
-  for (const JobState& one : all) {
-    text += fmt::format("tutti_slow{{job=\"{}\"}} {}\n", escaped(one.job), one.slow ? 1 : 0);
+  for (const auto& [job, state] : all) {
+    text += fmt::format("tutti_slow{{tutti_job=\"{}\"}} {}\n", escaped(job), state.slow ? 1 : 0);
   }
   text +=
       "# HELP tutti_blamed Whom the last look blames, and for what.\n"
       "# TYPE tutti_blamed gauge\n";
-  for (const JobState& one : all) {
-    for (const JobState::Blamed& blamed : one.blamed) {
-      text += fmt::format("tutti_blamed{{job=\"{}\",cause=\"{}\",rank=\"{}\",host=\"{}\"}} 1\n",
-                          escaped(one.job), blamed.cause, blamed.rank, escaped(blamed.host));
+  for (const auto& [job, state] : all) {
+    for (const JobState::Blamed& blamed : state.blamed) {
+      text +=
+          fmt::format("tutti_blamed{{tutti_job=\"{}\",cause=\"{}\",rank=\"{}\",host=\"{}\"}} 1\n",
+                      escaped(job), blamed.cause, blamed.rank, escaped(blamed.host));
     }
   }
   return text + fmt::format(

@@ -4,7 +4,10 @@
 // table, and as metrics for Prometheus.
 #pragma once
 
+#include <compare>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,32 +17,35 @@
 namespace tutti_tools {
 
 struct CommunicatorRates {
+  std::string job;  // its name: inspect::name_of()
   tutti::inspect::Communicator communicator;
   std::vector<tutti::inspect::RankRates> ranks;
 };
 
-// Between the two looks; and at the end of them, who is late and why.
-std::vector<CommunicatorRates> rates_in(const Looks& looks);
+// Between the two looks; and at the end of them, who is late and why. `job` is the job's name.
+std::vector<CommunicatorRates> rates_in(const Looks& looks, const std::string& job);
 // Looks twice, so many seconds apart.
 std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wanted, double seconds);
 
 nlohmann::ordered_json to_json(const std::vector<CommunicatorRates>& all);
 std::string to_table(const std::vector<CommunicatorRates>& all);
-// In the text format of Prometheus, version 0.0.4.
+// In the text format of Prometheus, version 0.0.4. Each series is there once: of communicators that
+// have all labels in common, the oldest.
 std::string to_metrics(const std::vector<CommunicatorRates>& all);
 
-// What a watcher says of a job.
+// What a watcher says of the jobs of one name.
 struct JobState {
   struct Blamed {
     std::string cause;
     std::string rank;  // several: "0,1"
     std::string host;  // empty: not known, or this one
+    auto operator<=>(const Blamed&) const = default;
   };
-  std::string job;
   bool hung = false;
   bool slow = false;
-  std::vector<Blamed> blamed = {};
+  std::set<Blamed> blamed = {};
 };
-std::string to_metrics(const std::vector<JobState>& all);
+using JobStates = std::map<std::string, JobState>;  // by the names of the jobs
+std::string to_metrics(const JobStates& all);
 
 }  // namespace tutti_tools

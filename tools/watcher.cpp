@@ -114,6 +114,12 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return fmt::format("{}", fmt::join(ranks, ","));
 }
 
+// Of several jobs the status of the gravest is told: a hang also where another job may not be seen.
+bool less_grave(int one, int other) {
+  constexpr int kGravity[] = {0, 1, 3, 2};
+  return kGravity[one] < kGravity[other];
+}
+
 bool is_there(const std::pair<int, uint64_t>& process) {
   const tutti::ProcessState state = tutti::process_state(process.first);
   return state.letter != 0 && !state.dead() && state.started == process.second;
@@ -178,14 +184,21 @@ int Watcher::look() {
   for (Watched& job : jobs_) job.seen = false;
   const std::vector<Looks> all = look_at_all();
   int status = kWell;
-  for (const Looks& looks : all) status = std::max(status, judge(looks));
+  std::vector<CommunicatorRates> rates;
+  for (const Looks& looks : all) {
+    const Watched& job = judge(looks);
+    status = std::max(status, job.status, less_grave);
+    if (!settings_.prometheus.empty()) {
+      std::ranges::move(rates_in(looks, job.name), std::back_inserter(rates));
+    }
+  }
   end_those_that_are_gone();
-  if (!settings_.prometheus.empty()) write_metrics(all);
+  if (!settings_.prometheus.empty()) write_metrics(rates);
   const bool asked = settings_.wanted.pid != 0 || !settings_.wanted.name.empty();
   return all.empty() && asked ? kNothingToSee : status;
 }
 
-int Watcher::judge(const Looks& looks) {
+const Watcher::Watched& Watcher::judge(const Looks& looks) {
   Watched& job = watched(looks.job);
   const bool to_be_seen = std::ranges::any_of(
       looks.job.communicators, [](const Communicator& one) { return one.status.ok(); });
@@ -197,16 +210,16 @@ int Watcher::judge(const Looks& looks) {
       job.findings.push_back(finding);
     }
   }
-  int status = hung ? kHung : job.findings.empty() ? kWell : kSlow;
-  if (!to_be_seen) status = kNothingToSee;
+  job.status = hung ? kHung : job.findings.empty() ? kWell : kSlow;
+  if (!to_be_seen) job.status = kNothingToSee;
   if (settings_.once) {
-    say_how_it_is(job, verdict, status);
-    return status;
+    say_how_it_is(job, verdict);
+    return job;
   }
   for (const Episodes::News& news : job.episodes.take(verdict, tutti::host_ms())) {
     say(job, news, &looks.job, verdict);
   }
-  return status;
+  return job;
 }
 
 void Watcher::end_those_that_are_gone() {
@@ -254,9 +267,9 @@ void Watcher::say(Watched& of, const Episodes::News& news, const Job* job, const
                          now));
 }
 
-void Watcher::say_how_it_is(const Watched& of, const Verdict& verdict, int status) const {
+void Watcher::say_how_it_is(const Watched& of, const Verdict& verdict) const {
   constexpr std::string_view kStates[] = {"well", "slow", "hung", "not seen"};
-  const std::string_view state = kStates[status];
+  const std::string_view state = kStates[of.status];
   const Finding first = of.findings.empty() ? Finding() : of.findings.front();
   const std::string text = of.findings.empty() ? verdict.text : first.text;
   if (settings_.json) {
@@ -293,18 +306,18 @@ std::string Watcher::report(Watched& of, const Episodes::News& news, const Job& 
   return "";
 }
 
-void Watcher::write_metrics(const std::vector<Looks>& all) const {
-  std::vector<CommunicatorRates> rates;
-  for (const Looks& looks : all) std::ranges::move(rates_in(looks), std::back_inserter(rates));
-  std::vector<JobState> states;
+void Watcher::write_metrics(const std::vector<CommunicatorRates>& rates) const {
+  JobStates states;
   for (const Watched& job : jobs_) {
-    JobState state{.job = job.name, .hung = job.episodes.hangs(), .slow = job.episodes.slow()};
+    // Jobs may have one name, and Prometheus refuses a file in which a series is twice.
+    JobState& state = states[job.name];
+    state.hung |= settings_.once ? job.status == kHung : job.episodes.hangs();
+    state.slow |= settings_.once ? job.status == kSlow : job.episodes.slow();
     for (const Finding& finding : job.findings) {
-      state.blamed.push_back({.cause = std::string(to_string(finding.cause)),
-                              .rank = ranks_text(finding.ranks),
-                              .host = finding.host});
+      state.blamed.insert({.cause = std::string(to_string(finding.cause)),
+                           .rank = ranks_text(finding.ranks),
+                           .host = finding.host});
     }
-    states.push_back(std::move(state));
   }
   const tutti::Status written =
       replace_file(settings_.prometheus, to_metrics(rates) + to_metrics(states));

@@ -12,6 +12,7 @@
 
 #include "tools/episodes.hpp"
 #include "tools/looks.hpp"
+#include "tools/rates.hpp"
 
 namespace tutti_tools {
 
@@ -36,8 +37,8 @@ class Watcher {
   static constexpr int kHung = 2;
   static constexpr int kNothingToSee = 3;
 
-  // Looks at all jobs that are wanted, and prints what is news. Returns the worst status; that
-  // there is nothing to see if a job was asked for that is not there.
+  // Looks at all jobs that are wanted, and prints what is news. Returns the gravest status: kHung,
+  // kNothingToSee, kSlow, kWell; kNothingToSee if a job was asked for that is not there.
   int look();
   // Whether the last look has seen a job.
   [[nodiscard]] bool sees_any() const { return !jobs_.empty(); }
@@ -51,19 +52,20 @@ class Watcher {
     std::set<ProcessKey> processes;
     Episodes episodes;
     std::vector<tutti::inspect::Finding> findings = {};  // of the last look
+    int status = kWell;                                  // of the last look
     bool seen = false;                                   // at the last look
     int reports = 0;
   };
   [[nodiscard]] std::vector<Looks> look_at_all() const;
   Watched& watched(const tutti::inspect::Job& job);
-  int judge(const Looks& looks);
+  const Watched& judge(const Looks& looks);
   void say(Watched& of, const Episodes::News& news, const tutti::inspect::Job* job,
            const tutti::inspect::Verdict& verdict);
-  void say_how_it_is(const Watched& of, const tutti::inspect::Verdict& verdict, int status) const;
+  void say_how_it_is(const Watched& of, const tutti::inspect::Verdict& verdict) const;
   std::string report(Watched& of, const Episodes::News& news, const tutti::inspect::Job& job,
                      const tutti::inspect::Verdict& verdict);
   void end_those_that_are_gone();
-  void write_metrics(const std::vector<Looks>& all) const;
+  void write_metrics(const std::vector<CommunicatorRates>& rates) const;
 
   const WatchSettings settings_;
   const ProcessKey asked_;  // the process that was asked for

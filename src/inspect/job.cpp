@@ -36,6 +36,7 @@ std::vector<std::string> names_in_environment(int pid) {
   }
   std::vector<std::string> names(found.begin(), found.end());
   std::erase(names, "");
+  std::erase(names, "none");  // torchrun calls every job so that it was given no name for
   return names;
 }
 

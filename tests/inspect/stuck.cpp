@@ -173,6 +173,15 @@ void comes_late() {
   }
 }
 
+void stops_and_ends() {
+  stops();
+  ends();
+  std::printf("ended\n");
+  std::fflush(stdout);
+}
+
+void names_twice() { (void)copy_of("world"); }
+
 // Half of the ranks are stuck, in a group of their own.
 void in_group() {
   tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
@@ -223,6 +232,8 @@ const std::map<std::string, std::function<void()>> kScenarios = {
     {"in-group", in_group},
     {"dies", dies},
     {"ends", ends},
+    {"stops-and-ends", stops_and_ends},
+    {"two-of-one-name", names_twice},
     {"never-arrives", stay}};
 
 // In which a rank is lost on its way to the others.

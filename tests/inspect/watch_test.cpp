@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -184,15 +185,58 @@ TEST(Watch, WritesMetrics) {
   (void)why(job, "hung");
   const std::string file = folder / "tutti.prom";
   const Watch watch(job, folder, "--prometheus '" + file + "'");
-  const std::string hung = "tutti_hung{job=\"" + job.name() + "\"} 1\n";
+  const std::string hung = "tutti_hung{tutti_job=\"" + job.name() + "\"} 1\n";
   eventually([&] { return text_of(file).find(hung) != std::string::npos; });
   const std::string text = text_of(file);
   const std::string blamed =
-      "tutti_blamed{job=\"" + job.name() + "\",cause=\"stopped\",rank=\"1\",host=\"";
-  for (const std::string& part : {hung, blamed, std::string("tutti_calls_total{job="),
-                                  std::string("\ntutti_watch_time_seconds ")}) {
+      "tutti_blamed{tutti_job=\"" + job.name() + "\",cause=\"stopped\",rank=\"1\",host=\"";
+  for (const std::string& part :
+       {hung, blamed, "tutti_calls_total{tutti_job=\"" + job.name() + "\",communicator=\"world\"",
+        std::string("\ntutti_watch_time_seconds ")}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
   }
+}
+
+TEST(Watch, WritesMetricsOfTheOnlyLook) {
+  const Folder folder;
+  const std::string file = folder / "tutti.prom";
+  const auto state_of = [&](const StuckJob& job, int status) {
+    eventually([&] {
+      return run_tutti("watch --once --job " + job.name() + " --prometheus '" + file + "'")
+                 .exit_status == status;
+    });
+    const std::string text = text_of(file);
+    std::string state;
+    for (const std::string name : {"hung", "slow"}) {
+      const std::string begin = "\ntutti_" + name + "{tutti_job=\"" + job.name() + "\"} ";
+      const size_t found = text.find(begin);
+      state += found == std::string::npos ? '?' : text[found + begin.size()];
+    }
+    return state;
+  };
+  EXPECT_EQ(state_of(StuckJob(2, "idle"), 0), "00");
+  EXPECT_EQ(state_of(StuckJob(2, "late"), 1), "01");
+  EXPECT_EQ(state_of(StuckJob(2, "stops"), 2), "10");
+}
+
+TEST(Watch, WritesEachSeriesOnce) {
+  const Folder folder;
+  const StuckJob job(2, "two-of-one-name");
+  const std::string file = folder / "tutti.prom";
+  (void)run_tutti("watch --once --job " + job.name() + " --prometheus '" + file + "'");
+  std::istringstream text(text_of(file));
+  std::set<std::string> series;
+  for (std::string line; std::getline(text, line);) {
+    if (line.starts_with('#')) continue;
+    EXPECT_TRUE(series.insert(line.substr(0, line.rfind(' '))).second) << line;
+  }
+  EXPECT_GT(series.size(), 10u);
+}
+
+// The name that torchrun gives all jobs for which it was told none.
+TEST(Watch, TakesNoneForNoName) {
+  const StuckJob job(2, "idle", "TORCHELASTIC_RUN_ID=none");
+  EXPECT_EQ(run_tutti("watch --once --job none 2>&1").exit_status, 3);
 }
 
 TEST(Watch, SaysWhatItCannotWrite) {

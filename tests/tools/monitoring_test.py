@@ -10,18 +10,26 @@ import tempfile
 import unittest
 from pathlib import Path
 
-FOLDER = Path(__file__).resolve().parents[2] / "packaging/monitoring"
+TOP = Path(__file__).resolve().parents[2]
+FOLDER = TOP / "packaging/monitoring"
 COMMAND = sys.argv.pop()
-METRIC = re.compile(r"\btutti_[a-z_]+")
+METRIC = re.compile(r"\btutti_(?!job\b)[a-z_]+")
 
 
 def written():
-    """The names and labels of all metrics; labels only of those that a watcher writes without a job."""
+    """The names of all metrics."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "metrics"
         subprocess.run([COMMAND, "watch", "--once", "--here", "--job", "no-such-job",
                         "--prometheus", file], stderr=subprocess.DEVNULL, check=False)
         return set(re.findall(r"^# TYPE (\S+) ", file.read_text(), re.MULTILINE))
+
+
+def labels():
+    """Those that docs/watch.md names, and that of Prometheus for the host."""
+    cells = re.findall(r"^\| [^|]*tutti[^|]* \| (\w+(?:, \w+)*) \|", (TOP / "docs/watch.md").read_text(),
+                       re.MULTILINE)
+    return {label for cell in cells for label in cell.split(", ")} | {"instance"}
 
 
 def rules():
@@ -47,6 +55,17 @@ class Monitoring(unittest.TestCase):
                 named = set(METRIC.findall(target["expr"]))
                 self.assertTrue(named, target["expr"])
                 self.assertLessEqual(named, written(), target["expr"])
+
+    def test_they_use_labels_that_there_are(self):
+        named = set()
+        for file in FOLDER.glob("*.[yj]*"):
+            text = file.read_text()
+            named |= set(re.findall(r"\$labels\.(\w+)|\{\{(\w+)\}\}|(\w+)=~", text))
+            for group in re.findall(r"\bby \(([^)]*)\)", text):
+                named |= {(label,) for label in group.split(", ")}
+        named = {label for found in named for label in found if label}
+        self.assertIn("tutti_job", named)
+        self.assertLessEqual(named, labels())
 
     def test_panels_have_numbers_of_their_own(self):
         numbers = [panel["id"] for panel in panels()]
