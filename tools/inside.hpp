@@ -14,6 +14,8 @@ namespace tutti_tools {
 
 // The options that choose a job.
 void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted);
+// Whether there is such a process on this host, and this user may look at it.
+bool is_ours(int pid);
 // Ends the command with that status.
 [[noreturn]] void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted,
                                  int status);

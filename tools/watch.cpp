@@ -20,7 +20,7 @@ namespace {
 using tutti_tools::Watcher;
 
 constexpr tutti::Need kNeed{"tutti watch"};
-// The end of a job is seen so soon.
+// The watcher ends at most so long after the job that it was asked for, also between two looks.
 constexpr int64_t kGoneWithinMs = 500;
 
 struct Arguments {
@@ -40,6 +40,16 @@ void pause(const Watcher& watcher, double seconds, bool asked) {
   }
 }
 
+// Ends the command; but a process that is there may make its next communicator later.
+void say_that_none_is_seen(const tutti_tools::WatchSettings& settings) {
+  const int pid = settings.wanted.pid;
+  if (settings.once || pid == 0 || !tutti_tools::is_ours(pid)) {
+    tutti_tools::nothing_to_see("tutti watch", settings.wanted, Watcher::kNothingToSee);
+  }
+  fmt::print(stderr, "tutti watch: process {} has no communicator of Tutti now, waiting for one\n",
+             pid);
+}
+
 void run(const Arguments& arguments) {
   tutti_tools::WatchSettings settings = arguments.settings;
   settings.slow_share = arguments.slow_from / 100;
@@ -54,15 +64,16 @@ void run(const Arguments& arguments) {
     if (failed) kNeed.fail(fmt::format("making {}: {}", settings.reports, failed.message()));
   }
   const int status = watcher.look();
-  if (status == Watcher::kNothingToSee && !watcher.sees_any()) {
-    tutti_tools::nothing_to_see("tutti watch", settings.wanted, Watcher::kNothingToSee);
-  }
+  if (status == Watcher::kNothingToSee && !watcher.sees_any()) say_that_none_is_seen(settings);
   if (settings.once && status != Watcher::kWell) throw CLI::RuntimeError(status);
   if (settings.once) return;
   while (!asked || watcher.lives()) {
     pause(watcher, arguments.interval_s, asked);
     (void)watcher.look();
   }
+  // What it says would stay true for whoever reads it.
+  std::error_code none;
+  if (!settings.prometheus.empty()) std::filesystem::remove(settings.prometheus, none);
 }
 
 }  // namespace

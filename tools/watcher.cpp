@@ -153,10 +153,10 @@ Watcher::Watched& Watcher::watched(const Job& job) {
   return *known;
 }
 
+bool Watcher::Watched::lives() const { return std::ranges::any_of(processes, is_there); }
+
 bool Watcher::lives() const {
-  return is_there(asked_) || std::ranges::any_of(jobs_, [](const Watched& job) {
-           return std::ranges::any_of(job.processes, is_there);
-         });
+  return is_there(asked_) || std::ranges::any_of(jobs_, &Watched::lives);
 }
 
 // Who asks for a job by one of its processes means the job, also when that one has ended.
@@ -192,7 +192,7 @@ int Watcher::look() {
       std::ranges::move(rates_in(looks, job.name), std::back_inserter(rates));
     }
   }
-  end_those_that_are_gone();
+  end_those_that_are_not_seen();
   if (!settings_.prometheus.empty()) write_metrics(rates);
   const bool asked = settings_.wanted.pid != 0 || !settings_.wanted.name.empty();
   return all.empty() && asked ? kNothingToSee : status;
@@ -222,14 +222,18 @@ const Watcher::Watched& Watcher::judge(const Looks& looks) {
   return job;
 }
 
-void Watcher::end_those_that_are_gone() {
+void Watcher::end_those_that_are_not_seen() {
   for (Watched& job : jobs_) {
     if (job.seen) continue;
     for (const Episodes::News& news : job.episodes.end(tutti::host_ms())) {
-      say(job, news, nullptr, {.text = "the job is gone"});
+      say(job, news, nullptr,
+          {.text = job.lives() ? "the job has no communicator" : "the job is gone"});
     }
+    job.findings.clear();
+    job.status = kWell;
   }
-  std::erase_if(jobs_, [](const Watched& job) { return !job.seen; });
+  // One that lives may have destroyed a communicator before it makes the next.
+  std::erase_if(jobs_, [](const Watched& job) { return !job.seen && !job.lives(); });
 }
 
 // ---- what is said ------------------------------------------------------------------------------

@@ -40,7 +40,7 @@ class Watcher {
   // Looks at all jobs that are wanted, and prints what is news. Returns the gravest status: kHung,
   // kNothingToSee, kSlow, kWell; kNothingToSee if a job was asked for that is not there.
   int look();
-  // Whether the last look has seen a job.
+  // Whether a look has seen a job that lives.
   [[nodiscard]] bool sees_any() const { return !jobs_.empty(); }
   // Whether the process that was asked for is there, or one of those that were seen last.
   [[nodiscard]] bool lives() const;
@@ -55,6 +55,7 @@ class Watcher {
     int status = kWell;                                  // of the last look
     bool seen = false;                                   // at the last look
     int reports = 0;
+    [[nodiscard]] bool lives() const;
   };
   [[nodiscard]] std::vector<Looks> look_at_all() const;
   Watched& watched(const tutti::inspect::Job& job);
@@ -64,7 +65,7 @@ class Watcher {
   void say_how_it_is(const Watched& of, const tutti::inspect::Verdict& verdict) const;
   std::string report(Watched& of, const Episodes::News& news, const tutti::inspect::Job& job,
                      const tutti::inspect::Verdict& verdict);
-  void end_those_that_are_gone();
+  void end_those_that_are_not_seen();
   void write_metrics(const std::vector<CommunicatorRates>& rates) const;
 
   const WatchSettings settings_;

@@ -61,9 +61,10 @@ class Folder {
 class Watch {
  public:
   Watch(const StuckJob& job, const Folder& folder, const std::string& more = "")
-      : output_(folder / "lines") {
-    const std::string line = "exec '" TUTTI_COMMAND_PATH "' watch --json --interval 0.1 --job " +
-                             job.name() + " " + more + " > '" + output_.string() + "' 2>&1";
+      : Watch("--job " + job.name() + " " + more, folder / "lines") {}
+  Watch(const std::string& options, const fs::path& output) : output_(output) {
+    const std::string line = "exec '" TUTTI_COMMAND_PATH "' watch --json --interval 0.1 " +
+                             options + " > '" + output_.string() + "' 2>&1";
     pid_ = fork();
     if (pid_ == 0) {
       execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
@@ -157,6 +158,38 @@ TEST(Watch, EndsWithTheJobThatItWasAskedFor) {
   const std::vector<Json> lines = watch.lines();
   EXPECT_EQ(lines.back()["state"], "over");
   EXPECT_EQ(lines.back()["text"], "the job is gone");
+}
+
+// A job may destroy its communicator long before it makes the next.
+TEST(Watch, StaysWithAJobThatHasNoCommunicatorForAWhile) {
+  const Folder folder;
+  auto job = std::make_unique<StuckJob>(2, "stops-and-ends");
+  const Json told = why(*job, "hung");
+  const int first = told["communicators"][0]["ranks"][0]["pid"];
+  const std::string by_name = folder / "by-name";
+  Watch watch(*job, folder, "--prometheus '" + by_name + "'");
+  (void)watch.at_least(1);
+  kill(told["communicators"][0]["ranks"][1]["pid"].get<int>(), SIGCONT);
+  (void)job->output_until("ended\n");
+  EXPECT_EQ(watch.at_least(2)[1]["state"], "over");
+  const std::string by_pid = folder / "by-pid";
+  const std::string late_lines = folder / "late-lines";
+  Watch late("--prometheus '" + by_pid + "' " + std::to_string(first), late_lines);
+  for (const std::string& file : {by_name, by_pid}) {
+    eventually([&] { return text_of(file).find("tutti_calls_total{") == std::string::npos; });
+    for (int look = 0; look < 2; ++look) {
+      std::error_code none;
+      const auto before = fs::last_write_time(file, none);
+      eventually([&] { return fs::last_write_time(file, none) > before; });
+      EXPECT_GT(fs::last_write_time(file, none), before) << file;
+    }
+  }
+  EXPECT_NE(text_of(late_lines).find("has no communicator of Tutti now"), std::string::npos);
+  job.reset();
+  EXPECT_EQ(watch.status(), 0);
+  EXPECT_EQ(late.status(), 0);
+  EXPECT_FALSE(fs::exists(by_name));
+  EXPECT_FALSE(fs::exists(by_pid));
 }
 
 TEST(Watch, TellsOnceByItsStatusHowAJobIs) {
