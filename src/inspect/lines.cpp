@@ -31,12 +31,13 @@ std::string address_of(const inet_diag_msg& about) {
   return text;
 }
 
-// Older systems tell less: what they do not is 0.
+// An older kernel gives a shorter tcp_info: what it lacks is 0.
 Line line_of(const inet_diag_msg& about, const void* told, size_t bytes) {
   tcp_info info{};
   std::memcpy(&info, told, std::min(bytes, sizeof info));
   return {.peer = address_of(about),
-          // But for the time in which the other end has taken no more.
+          // The time in which data was on its way, without that in which the receiver's full buffer
+          // held it back: then the line waited for the process, not the process for the line.
           .busy_us = info.tcpi_busy_time - std::min(info.tcpi_rwnd_limited, info.tcpi_busy_time),
           .bytes = info.tcpi_bytes_sent,
           .segments = info.tcpi_data_segs_out,
@@ -47,7 +48,8 @@ Line line_of(const inet_diag_msg& about, const void* told, size_t bytes) {
 void take_line(const nlmsghdr& message, Lines& lines) {
   if (message.nlmsg_len < NLMSG_LENGTH(sizeof(inet_diag_msg))) return;
   const auto* const about = static_cast<const inet_diag_msg*>(NLMSG_DATA(&message));
-  auto left = message.nlmsg_len - static_cast<uint32_t>(NLMSG_LENGTH(sizeof *about));
+  // Signed, for the step over padding that the last one lacks leads below 0.
+  auto left = static_cast<int>(message.nlmsg_len - NLMSG_LENGTH(sizeof *about));
   const auto* attribute = reinterpret_cast<const rtattr*>(about + 1);
   for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left)) {
     if (attribute->rta_type != INET_DIAG_INFO) continue;
@@ -75,7 +77,7 @@ void take_answers(int socket, Lines& lines) {
   for (;;) {
     const ssize_t got = recv(socket, bytes.data(), bytes.size(), 0);
     if (got <= 0) return;
-    auto left = static_cast<uint32_t>(got);
+    auto left = static_cast<int>(got);  // signed, too
     const auto* message = reinterpret_cast<const nlmsghdr*>(bytes.data());
     for (; NLMSG_OK(message, left); message = NLMSG_NEXT(message, left)) {
       if (message->nlmsg_type == NLMSG_DONE || message->nlmsg_type == NLMSG_ERROR) return;

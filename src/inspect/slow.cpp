@@ -80,13 +80,13 @@ double delay_of(const Usage& usage) {
   return ready > 0 ? usage.delayed / ready : 0;
 }
 
-// The delay of the process in the middle, of the job's others here, and the most cores that any may
-// run on. On a host where all cores are short, a rank that has none as often as the others is late
-// for another cause.
+// What is usual among the other processes of the job on this host, with which a late rank is
+// compared: where every process is without a core as often as it is, it is late for another cause.
 struct Usual {
-  double delay = 0;
-  int cores = 0;
+  double delay = 0;  // the median of their delays: delay_of()
+  int cores = 0;     // the most cores that any of them may run on
 };
+// `but` is the process that is compared, and left out.
 Usual usual_of(const std::vector<Usage>& usages, const Usage& but) {
   Usual usual;
   std::vector<double> delays;
@@ -342,9 +342,11 @@ std::vector<Finding> slow_findings(const Job& job, const Communicator& communica
   const Costs costs = costs_of(communicator.view, job);
   const auto most = std::ranges::max_element(costs.ranks, {}, &Lateness::share);
   if (most == costs.ranks.end()) return findings;
+  // Calls within one host wait for no line, whatever its processes send elsewhere.
   const Usage* const line = with_busy_line(usages);
-  // Who waits for a line all the time is also late now and then.
-  if (line != nullptr && costs.in_calls >= kInCalls && most->share < costs.in_calls / 2) {
+  // A rank that waits for a line all the time is also late now and then.
+  if (line != nullptr && communicator.view.across_hosts() && costs.in_calls >= kInCalls &&
+      most->share < costs.in_calls / 2) {
     const int pid = job.processes[static_cast<size_t>(line - usages.data())].pid;
     findings.push_back(of_line(communicator, costs, *line, pid, seconds));
     return findings;

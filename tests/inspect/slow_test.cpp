@@ -124,11 +124,14 @@ Job job_of_long_calls() {
 }
 
 TEST(Slow, BlamesTheLineThatIsBusyWhileTheRanksAreInTheirCalls) {
-  const Job job = job_of_long_calls();
+  Job job = job_of_long_calls();
   EXPECT_EQ(first_of(job, {usage(1, 0), usage(1, 0)}).cause, Cause::kCalls);
   Usage sends = usage(1, 0);
   sends.line = {.peer = "10.0.0.2", .bytes = 1 << 20, .segments = 100, .sent_again = 5};
   sends.line_busy = 0.9;
+  // What a process sends elsewhere holds up no call within its host.
+  EXPECT_EQ(first_of(job, {usage(1, 0), sends}).cause, Cause::kCalls);
+  job.communicators[0].view.ranks[0].host = "other";
   const Finding finding = first_of(job, {usage(1, 0), sends});
   EXPECT_EQ(finding.cause, Cause::kLine);
   EXPECT_TRUE(finding.ranks.empty());
@@ -137,7 +140,8 @@ TEST(Slow, BlamesTheLineThatIsBusyWhileTheRanksAreInTheirCalls) {
             std::string::npos)
       << finding.text;
   // A rank that is late by itself is what the others wait for.
-  const Job late = job_of(2, 1, 5 * kMs);
+  Job late = job_of(2, 1, 5 * kMs);
+  late.communicators[0].view.ranks[0].host = "other";
   EXPECT_NE(first_of(late, {usage(1, 0), sends}).cause, Cause::kLine);
 }
 
