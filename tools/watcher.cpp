@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -290,13 +291,13 @@ void Watcher::say_how_it_is(const Watched& of, const Verdict& verdict) const {
   print_line(fmt::format("{} {} {}{}: {}", time_text("%F %T"), of.name, state, cause, text));
 }
 
-// Returns the path of the file; empty if there is none.
+// Returns the path of the file; empty if there is none. Several watchers may write to one folder.
 std::string Watcher::report(Watched& of, const Episodes::News& news, const Job& job,
                             const Verdict& verdict) {
   if (settings_.reports.empty() || of.reports >= kMostReports) return "";
   const std::string path =
-      fmt::format("{}/{}-{}-{}-{}-{}.txt", settings_.reports, file_part(of.name),
-                  time_text("%Y%m%dT%H%M%S"), ++of.reports, state_text(news.outcome),
+      fmt::format("{}/{}-{}-{}-{}-{}-{}.txt", settings_.reports, file_part(of.name),
+                  time_text("%Y%m%dT%H%M%S"), getpid(), ++of.reports, state_text(news.outcome),
                   file_part(std::string(to_string(news.finding.cause))));
   std::string text =
       fmt::format("{} {}\n\n{}", time_text("%F %T %z"), of.name, to_text(job, verdict, ""));

@@ -7,16 +7,19 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
 
+#include "core/folder.hpp"
 #include "env/env.hpp"
 
 namespace tutti {
@@ -24,16 +27,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the command is beside the library, installed or built; else by its name alone, which is
-// looked for in PATH.
+// Whether a command that lies near the library may be run: whoever owns it can already make this
+// process run what they like.
+bool is_trusted(const fs::path& command, const fs::path& library) {
+  struct stat one {};
+  struct stat other {};
+  if (stat(command.c_str(), &one) != 0 || stat(library.c_str(), &other) != 0) return false;
+  return one.st_uid == 0 || one.st_uid == geteuid() || one.st_uid == other.st_uid;
+}
+
+// Where the command is near the library, installed or built; else its name alone, which is looked
+// for in PATH.
 std::string command_path() {
   Dl_info self{};
   if (dladdr(reinterpret_cast<void*>(&start_watch), &self) != 0) {
     std::error_code none;
-    fs::path folder = fs::weakly_canonical(self.dli_fname, none).parent_path();
+    const fs::path library = fs::weakly_canonical(self.dli_fname, none);
+    fs::path folder = library.parent_path();
     for (int up = 0; up < 3; ++up, folder = folder.parent_path()) {
       const fs::path command = folder / "bin" / "tutti";
-      if (access(command.c_str(), X_OK) == 0) return command;
+      if (access(command.c_str(), X_OK) == 0 && is_trusted(command, library)) return command;
     }
   }
   return "tutti";
@@ -97,26 +110,44 @@ struct Between {
   int error = 0;
 };
 
+// Closes all but the first three. The libc or the kernel may be older than close_range.
+void close_files() {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0) return;
+#endif
+  for (const std::string& name : entries_of("/proc/self/fd")) {
+    const int file = std::atoi(name.c_str());
+    if (file > STDERR_FILENO) close(file);
+  }
+}
+
 // Runs in a process of its own, in the memory of the thread that waits for it. Its descriptors,
 // folder, cores and priority are its own. A sanitizer does not know its stack.
 [[gnu::no_sanitize_address]] int run_between(void* argument) {
   auto& between = *static_cast<Between*>(argument);
   setsid();
   (void)!chdir("/");
+  // A rank may run under a real-time policy, for which there is no such priority.
+  const sched_param none{};
+  (void)sched_setscheduler(0, SCHED_BATCH, &none);
   (void)setpriority(PRIO_PROCESS, 0, 19);
   // It uses any core that is free, for that of this rank may be busy.
   cpu_set_t all;
   std::memset(&all, 0xff, sizeof all);
   (void)sched_setaffinity(0, sizeof all, &all);
-#ifdef SYS_close_range
-  (void)syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0);
-#endif
+  close_files();
   between.error = between.spawned.start();
   _exit(0);
 }
 
-// A child without a signal at its end is seen by nobody who waits for any child. It must not run
-// the program's signal handlers.
+// Starts the watcher by way of a process that ends at once, so that the watcher is a child of init.
+// - clone() without a signal makes that process one for which wait() and waitpid(-1) of the program
+//   do not wait, and of which no SIGCHLD tells; __WCLONE waits for it here. fork() cannot do that.
+// - CLONE_VM and CLONE_VFORK: it uses this thread's memory while the thread waits, so no page of a
+//   large program is copied, and no fork handler runs.
+// - All signals are blocked meanwhile, or one to the whole session could run a handler of the
+// program
+//   there.
 int start_by_another(const Spawned& spawned) {
   constexpr size_t kStackBytes = 256 << 10;
   std::vector<std::max_align_t> stack(kStackBytes / sizeof(std::max_align_t));

@@ -2,7 +2,9 @@
 //
 // Jobs that hang and go on again, as tutti watch tells of them.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -307,7 +309,12 @@ TEST(WatchByItself, ReportsAHangAndEndsWithTheJob) {
     EXPECT_NE(text_of(folder.reports()[0]).find("is stopped (state T)"), std::string::npos);
     EXPECT_NE(text_of(folder / "watch.log").find(job.name() + " hung (stopped): rank 2 (pid "),
               std::string::npos);
-    EXPECT_EQ(watchers_of(folder).size(), 1u);
+    const std::vector<int> watchers = watchers_of(folder);
+    ASSERT_EQ(watchers.size(), 1u);
+    EXPECT_EQ(sched_getscheduler(watchers[0]), SCHED_BATCH);
+    EXPECT_EQ(getpriority(PRIO_PROCESS, static_cast<id_t>(watchers[0])), 19);
+    const std::string by_whom = "-" + std::to_string(watchers[0]) + "-1-hung-stopped.txt";
+    EXPECT_TRUE(folder.reports()[0].string().ends_with(by_whom)) << folder.reports()[0];
   }
   eventually([&] { return watchers_of(folder).empty(); });
   EXPECT_TRUE(watchers_of(folder).empty());

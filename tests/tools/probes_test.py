@@ -33,8 +33,14 @@ class Job:
             [COMMAND, "run", "-n", "2", STUCK, "late"], stdout=subprocess.PIPE, text=True,
             env={**os.environ, "TUTTI_TUNING_FILE": "none",
                  "LD_LIBRARY_PATH": str(Path(LIBRARY).parent)})
-        for _ in range(2):
-            assert self.ranks.stdout.readline() == "ready\n"
+        try:
+            for _ in range(2):
+                line = self.ranks.stdout.readline()
+                if line != "ready\n":
+                    raise AssertionError(f"a rank says {line!r}")
+        except BaseException:
+            self.__exit__()  # which is not called where this fails
+            raise
         return self
 
     def __exit__(self, *_):

@@ -10,7 +10,7 @@
 namespace tutti::simulate {
 namespace {
 
-// A published tick: the how manieth of a rank in a phase within its host.
+// A published tick: the one at place `index`, from 0, of those that a rank publishes in a phase.
 struct Published {
   int rank = 0;
   uint32_t phase = 0;
