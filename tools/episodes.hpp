@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The memory of a watcher: what it has said of a job, so that it says each cause once, and once
-// that all is well again.
+// The hangs and slow times of one job, from the verdicts of looks that follow one another. An
+// episode begins with the first cause that is told, and is over when no cause has been seen for
+// some looks. Each cause in it is told once, and once that it is over.
 #pragma once
 
 #include <cstdint>
@@ -13,42 +14,47 @@
 
 namespace tutti_tools {
 
+// Used by one thread. Times are milliseconds of the monotonic clock.
 class Episodes {
  public:
+  // What is to be told after a look.
   struct News {
     bool begins = false;                                                // else it is over
     tutti::inspect::Outcome outcome = tutti::inspect::Outcome::kHangs;  // or kSlow
     tutti::inspect::Finding finding = {};                               // if it begins
-    double lasted_s = 0;
+    double lasted_s = 0;                                                // since the episode began
   };
 
   // A job counts as slow if one rank costs it this share of the time and more.
   explicit Episodes(double slow_share) : slow_share_(slow_share) {}
 
-  // Takes what a look has told. A hang is told of at once. Who is slow is told of after kSlowLooks
-  // looks with one cause, and that it is over after as many without any.
+  // Takes the verdict of a look, and returns what is new. A hang is told at once. A slow rank is
+  // told after kSlowLooks looks in a row with one cause, and that it is over after as many without
+  // any.
   std::vector<News> take(const tutti::inspect::Verdict& verdict, int64_t now_ms);
-  // The job is gone.
+  // The job can be seen no more: returns the ends of its episodes.
   std::vector<News> end(int64_t now_ms);
 
-  // What has been told of, and is not over.
+  // Whether such an episode has been told, and is not over.
   [[nodiscard]] bool hangs() const { return !hung_.said.empty(); }
   [[nodiscard]] bool slow() const { return !slow_.said.empty(); }
-  // Whether the finding says that the job is slow; what never changes is no news.
+  // Whether the finding counts as slow: it costs enough, and is not merely that the calls take the
+  // time, which a job may be meant to spend so.
   [[nodiscard]] bool is_slow(const tutti::inspect::Finding& finding) const;
 
   static constexpr int kSlowLooks = 3;
 
  private:
+  // What makes two findings the same: their cause and the ranks that are blamed.
   using Key = std::pair<tutti::inspect::Cause, std::vector<int>>;
   struct Episode {
     tutti::inspect::Outcome outcome;
-    int looks;  // that have to agree
-    std::set<Key> said = {};
-    Key last = {};
-    int seen = 0;   // how often `last`, one after the other
-    int quiet = 0;  // looks since
-    int64_t since_ms = 0;
+    int looks;                // in a row, that have to agree
+    std::set<Key> said = {};  // what has been told of this episode; empty: there is none
+    Key last = {};            // what the last look has found
+    int seen = 0;             // looks in a row that have found `last`
+    int quiet = 0;            // looks in a row that have found nothing
+    int64_t since_ms = 0;     // when it began
   };
   static void take(Episode& episode, const tutti::inspect::Finding* finding, int64_t now_ms,
                    std::vector<News>& news);

@@ -8,9 +8,10 @@
 // - The cheapest arm is used. Its estimate follows its calls by a step, up or down: so it comes to
 //   their median, and a few that are held up change little.
 // - An arm that took over twice as long as the one in use, and begins so again, is left at once.
-// - An unused arm is tried again when all its trials together cost no more than a set part of the
-//   time: the slower it was, the later. Early estimates count for less, so that it is tried again
-//   by the time that so many times as many calls were made.
+// - An unused arm is tried again once what a trial of it costs beyond the arm in use is no more
+// than
+//   kShare of the time since its last call: the slower it was, the later. An early estimate is
+//   worth less, so it is tried again in any case at kTimesAsMany times the number of its last call.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +50,9 @@ class Bandit {
   [[nodiscard]] bool knows(Arm arm) const { return of(arm).known; }
   // What it costs now, if known; else 0.
   [[nodiscard]] double cost(Arm arm) const { return of(arm).cost; }
-  // What it has cost this time: seconds, or seconds per byte; more than 0.
+  // To be called after each call, with its arm and what it cost: seconds, or seconds per byte; more
+  // than 0. Adds it to the arm's estimate. Another arm than that of the call before begins a trial,
+  // and one that is used beyond its trial is the arm in use, by which others become due.
   void took(Arm arm, double cost) {
     Estimate& estimate = of(arm);
     if (arm != last_) estimate.begin_trial();
@@ -76,7 +79,7 @@ class Bandit {
     double cost = 0;
     bool known = false;
     bool due = false;         // for another trial
-    size_t times = 0;         // in a row
+    size_t times = 0;         // calls in a row, up to the last
     uint64_t last_taken = 0;  // the number of that call; 0: never
     std::array<double, 3> latest{};
     void begin_trial() {

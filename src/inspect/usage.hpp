@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The use that the processes of a job on this host make of a while: processor time, waits for a
-// core, limits of their control group, calls in which they sleep. All is read from /proc and the
-// control groups.
+// What the processes of a job on this host spend a period on: processor time, waits for a core, the
+// limits of their control groups, calls in which they sleep. It is read from /proc and the control
+// groups, at the period's begin and end and, for what has no counter, at samples between.
 #pragma once
 
 #include <array>
@@ -15,32 +15,34 @@
 
 namespace tutti::inspect {
 
-// Shares of the while, of the first thread of a process.
+// Of the first thread of a process; what says nothing else is a share of the period, from 0 to 1.
 struct Usage {
-  bool known = false;
+  bool known = false;    // false: the process is on another host, or was never sampled
   double runs = 0;       // on a core
   double delayed = 0;    // could run, and had none
   double stopped = 0;    // was stopped or frozen
   double throttled = 0;  // its control group had used up its quota
   double device = 0;     // waited in the system for a device, or for memory that is read from one
-  double faults = 0;     // times a second that it waited for such memory
-  // How often it was seen to wait in the system for what.
+  double faults = 0;     // how many times a second it waited for memory that is read from a device
+  // The number of samples in which it waited in the system, by what it waited for: BlockedOn.
   std::array<int, static_cast<size_t>(kLastBlockedOn) + 1> blocked = {};
-  int core = -1;   // where it ran last
-  int cores = 0;   // that it may run on
-  int beside = 0;  // the process that has used that core most, of others; 0: none is known
-  std::string program = {};  // of that process
-  double line_busy = 0;      // share of the time in which the line below had data on its way
-  Line line = {};            // the busiest to another process, and what it has done
+  int core = -1;             // the number of the core on which it ran last
+  int cores = 0;             // how many cores it may run on
+  int beside = 0;            // the other process that used that core most; 0: none is known
+  std::string program = {};  // the name of the program of `beside`
+  double line_busy = 0;      // in which `line` had data on its way
+  Line line = {};            // its busiest connection, with what that has done in the period
 };
 
+// Measures one period. Used by one thread.
 class Watch {
  public:
-  // From now on.
+  // The period begins.
   explicit Watch(const Job& job);
-  // To be called now and then: what is seen is a sample.
+  // Takes one sample. To be called some ten times a period or more, for shares are counted in
+  // samples.
   void sample();
-  // Until now; by place among the job's processes.
+  // The period ends: one Usage for each of the job's processes, in their order.
   [[nodiscard]] std::vector<Usage> end() const;
 
  private:
