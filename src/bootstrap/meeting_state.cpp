@@ -261,7 +261,8 @@ void Meeting::forget(Attendee& attendee) {
 void Meeting::broke(Link& link, int error) {
   std::vector<Attendee*> all;
   for (auto& [number, attendee] : link.attendees) all.push_back(attendee);
-  std::ranges::stable_partition(all, [&](auto* attendee) { return attendee->beside_relay; });
+  std::stable_partition(all.begin(), all.end(),
+                        [](const Attendee* attendee) { return attendee->beside_relay; });
   for (Attendee* attendee : all) {
     const bool may_return = phase_ == Phase::kTogether && link.relays && !attendee->ending &&
                             !attendee->beside_relay && returns_.known();
