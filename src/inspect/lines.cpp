@@ -79,7 +79,8 @@ void take_answers(int socket, Lines& lines) {
     if (got <= 0) return;
     auto left = static_cast<int>(got);  // signed, too
     const auto* message = reinterpret_cast<const nlmsghdr*>(bytes.data());
-    for (; NLMSG_OK(message, left); message = NLMSG_NEXT(message, left)) {
+    for (; left > 0 && NLMSG_OK(message, static_cast<uint32_t>(left));
+         message = NLMSG_NEXT(message, left)) {
       if (message->nlmsg_type == NLMSG_DONE || message->nlmsg_type == NLMSG_ERROR) return;
       take_line(*message, lines);
     }
