@@ -34,7 +34,8 @@ int ranks_wanted() {
 std::vector<std::byte> part_of_round(int rank, int round) {
   std::vector<std::byte> part(58, static_cast<std::byte>(round));
   for (size_t i = 0; i < 12; ++i) {
-    part[20 + i] = static_cast<std::byte>((rank + 1) * 2654435761u >> (i % 4 * 8));
+    part[20 + i] =
+        static_cast<std::byte>(static_cast<uint32_t>(rank + 1) * 2654435761u >> (i % 4 * 8));
   }
   return part;
 }
