@@ -14,7 +14,6 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
@@ -115,8 +114,7 @@ void close_files() {
 #ifdef SYS_close_range
   if (syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, 0) == 0) return;
 #endif
-  for (const std::string& name : entries_of("/proc/self/fd")) {
-    const int file = std::atoi(name.c_str());
+  for (const int file : numbers_in("/proc/self/fd")) {
     if (file > STDERR_FILENO) close(file);
   }
 }

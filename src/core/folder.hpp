@@ -6,9 +6,11 @@
 
 #include <dirent.h>
 
+#include <charconv>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace tutti {
@@ -22,6 +24,18 @@ inline std::vector<std::string> entries_of(const std::string& path) {
     if (name != "." && name != "..") names.emplace_back(name);
   }
   return names;
+}
+
+// Those of them that are whole numbers, as of processes, threads and descriptors in /proc.
+inline std::vector<int> numbers_in(const std::string& path) {
+  std::vector<int> numbers;
+  for (const std::string& name : entries_of(path)) {
+    int number = 0;
+    const char* const end = name.data() + name.size();
+    const auto [behind, error] = std::from_chars(name.data(), end, number);
+    if (error == std::errc() && behind == end) numbers.push_back(number);
+  }
+  return numbers;
 }
 
 }  // namespace tutti

@@ -69,9 +69,9 @@ ProcessState process_state_in(std::string stat) {
   std::istringstream fields(stat.substr(end_of_name + 2));
   ProcessState state;
   fields >> state.letter;
-  // The 3rd field is the state, the 4th the parent, the 9th has flags of the first thread, the 14th
-  // and 15th are the times. The 22nd is the start, the 31st has the signals that are pending for
-  // that thread, the 39th is the core.
+  // The 3rd field is the state, the 4th the parent, the 9th has flags of the first thread. The 12th
+  // counts major faults, the 14th and 15th are the times, the 22nd is the start. The 31st has the
+  // signals that are pending for that thread, the 39th is the core.
   constexpr uint64_t kExiting = 0x4;
   constexpr uint64_t kKilled = uint64_t{1} << (SIGKILL - 1);
   fields >> state.parent;
@@ -79,7 +79,8 @@ ProcessState process_state_in(std::string stat) {
   for (int field = 5; field < 9; ++field) fields >> skipped;
   uint64_t flags = 0;
   fields >> flags;
-  for (int field = 10; field < 14; ++field) fields >> skipped;
+  for (int field = 10; field < 12; ++field) fields >> skipped;
+  fields >> state.major_faults >> skipped;
   uint64_t user = 0;
   uint64_t system = 0;
   fields >> user >> system;

@@ -105,9 +105,9 @@ std::vector<uint64_t> sockets_of(int pid) {
   constexpr std::string_view kBegin = "socket:[";
   const std::string folder = fmt::format("/proc/{}/fd", pid);
   std::vector<uint64_t> inodes;
-  for (const std::string& name : entries_of(folder)) {
+  for (const int number : numbers_in(folder)) {
     char target[64] = {};
-    const ssize_t length = readlink((folder + "/" + name).c_str(), target,
+    const ssize_t length = readlink(fmt::format("{}/{}", folder, number).c_str(), target,
                                     sizeof target - 1);  // with a NUL behind
     if (length <= 0 || !std::string_view(target).starts_with(kBegin)) continue;
     inodes.push_back(std::strtoull(target + kBegin.size(), nullptr, 10));

@@ -1,7 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "inspect/processes.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,7 +8,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
@@ -18,24 +16,10 @@
 #include <optional>
 
 #include "core/fields.hpp"
+#include "core/folder.hpp"
 
 namespace tutti::inspect {
 namespace {
-
-// The names in a folder that are whole numbers.
-std::vector<int> numbers_in(const std::string& folder) {
-  std::vector<int> numbers;
-  const std::unique_ptr<DIR, int (*)(DIR*)> open(opendir(folder.c_str()), closedir);
-  if (open == nullptr) return numbers;
-  while (const dirent* entry = readdir(open.get())) {
-    const std::string_view name = entry->d_name;
-    int number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error == std::errc() && end == name.data() + name.size()) numbers.push_back(number);
-  }
-  std::ranges::sort(numbers);
-  return numbers;
-}
 
 bool may_look_at(int pid) {
   struct stat info {};
@@ -146,7 +130,9 @@ std::string executable_of(int pid) {
 
 std::vector<Process> find_processes(const std::vector<int>& among) {
   std::vector<Process> found;
-  for (const int pid : among.empty() ? numbers_in("/proc") : among) {
+  std::vector<int> pids = among.empty() ? numbers_in("/proc") : among;
+  std::ranges::sort(pids);
+  for (const int pid : pids) {
     if (std::optional<Process> process = look_at(pid)) found.push_back(*std::move(process));
   }
   return found;

@@ -5,13 +5,11 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "core/control_groups.hpp"
 #include "core/files.hpp"
+#include "core/folder.hpp"
 
 namespace tutti::inspect {
 namespace {
@@ -44,34 +42,20 @@ int cores_of(int pid) {
   return sched_getaffinity(pid, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
-// The page faults for which a process has waited for a device: the 12th field of its stat, the 10th
-// behind its name, which may contain anything.
-int64_t faults_of(int pid) {
-  const std::string text = text_in_file(fmt::format("/proc/{}/stat", pid));
-  const size_t end_of_name = text.rfind(") ");
-  if (end_of_name == std::string::npos) return 0;
-  std::istringstream fields(text.substr(end_of_name + 2));
-  std::string skipped;
-  for (int field = 3; field < 12; ++field) fields >> skipped;
-  int64_t faults = 0;
-  return fields >> faults ? faults : 0;
+ProcessState stat_of(int pid) {
+  return process_state_in(text_in_file(fmt::format("/proc/{}/stat", pid)));
 }
 
 std::map<int, ProcessState> states_of_all() {
   std::map<int, ProcessState> states;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", error)) {
-    const std::string name = entry.path().filename();
-    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    states[std::atoi(name.c_str())] = process_state_in(text_in_file(entry.path() / "stat"));
-  }
+  for (const int pid : numbers_in("/proc")) states[pid] = stat_of(pid);
   return states;
 }
 
 }  // namespace
 
 Watch::Counts Watch::counts_of(int pid) {
-  Counts counts{.throttled_ns = inspect::throttled_ns(pid), .faults = faults_of(pid)};
+  Counts counts{.throttled_ns = inspect::throttled_ns(pid), .faults = stat_of(pid).major_faults};
   std::ifstream file(fmt::format("/proc/{}/schedstat", pid));
   file >> counts.run_ns >> counts.delay_ns;
   return counts;

@@ -69,5 +69,19 @@ TEST(ProcessState, SaysThatAProcessIsFrozen) {
   EXPECT_EQ(to_string(frozen), "is frozen with its control group (state S)");
 }
 
+// A program's name may hold anything, brackets and blanks, too.
+TEST(ProcessState, EachIsTheFieldThatTheSystemDocuments) {
+  std::string stat = "7 (a) b)) R";
+  for (int field = 4; field <= 52; ++field) stat += " " + std::to_string(field == 9 ? 4 : field);
+  const ProcessState state = process_state_in(stat);
+  EXPECT_EQ(state.letter, 'R');
+  EXPECT_EQ(state.parent, 4);
+  EXPECT_TRUE(state.ending);
+  EXPECT_EQ(state.major_faults, 12);
+  EXPECT_EQ(state.cpu_ticks, 14U + 15U);
+  EXPECT_EQ(state.started, 22U);
+  EXPECT_EQ(state.core, 39);
+}
+
 }  // namespace
 }  // namespace tutti
