@@ -40,6 +40,10 @@ def test_the_command_is_beside_the_interpreter_and_a_module():
     assert run(sys.executable, "-m", "tutti_ccl", "--version") == f"tutti {version_in_header()}"
 
 
+def test_the_package_tells_its_version():
+    assert tutti_ccl.__version__ == version_in_header()
+
+
 def test_its_name_as_a_benchmark_is_beside_the_interpreter_too():
     beside = Path(sys.executable).parent
     said = run(str(beside / "tutti-benchmark"), "--help")

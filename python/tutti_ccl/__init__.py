@@ -33,6 +33,8 @@ __all__ = ["MPI", "cwd", "group", *_HOMES, *_WORLDS]  # noqa: PLE0604
 def __getattr__(name):
     if name in _WORLDS:
         return getattr(importlib.import_module(".world", __name__), name)()
+    if name == "__version__":
+        return importlib.import_module("._core", __name__).version()
     if name == "MPI":
         return importlib.import_module(".MPI", __name__)
     home, there = ("_core", "Group") if name == "group" else (_HOMES.get(name), name)

@@ -40,6 +40,7 @@ from .errors import Unsupported as Unsupported
 from .requests import Request as Request
 from .requests import Status as Status
 
+__version__: str
 cwd: str
 group = _core.Group
 COMM_SELF: Communicator
