@@ -56,28 +56,6 @@ std::string_view memory_kind_name(MemoryKind kind) {
   return "unknown";
 }
 
-Reduction by_parts(const Reduction& reduction) {
-  Reduction made = reduction;
-  made.type = part_type(reduction.type);
-  if (made.type != reduction.type) made.count *= 2;
-  return made;
-}
-
-bool passes_floats(const Reduction& reduction) {
-  return reduction.part != DevicePart::kWhole && device_passes_floats(reduction.op, reduction.type);
-}
-
-uint64_t bytes_of_dst(const Reduction& reduction) {
-  const bool floats = passes_floats(reduction) && reduction.part != DevicePart::kEnds;
-  return reduction.count * (floats ? sizeof(float) : type_size(reduction.type));
-}
-
-uint64_t bytes_of_source(const Reduction& reduction, size_t source) {
-  const bool floats =
-      passes_floats(reduction) && reduction.part != DevicePart::kBegins && source == 0;
-  return reduction.count * (floats ? sizeof(float) : type_size(reduction.type));
-}
-
 bool comes_to_rest(DeviceEngine& engine) {
   constexpr int64_t kMostMs = 1000;
   const int64_t deadline_ms = now_ms() + kMostMs;

@@ -138,26 +138,43 @@ class SignalledEvent : public DeviceEvent {
   virtual Status signal(const Status& outcome) = 0;
 };
 
-// dst[i] = sources[0][i] op sources[1][i] op ..., in that order: the bits of reduce_kernel(). A
-// part of a longer one may write or read 32-bit floats (device_passes_floats()), aligned as such.
-inline constexpr size_t kMostSources = 8;
+// dst[i] = sources[0][i] op sources[1][i] op ..., in that order: the bits of reduce_kernel().
 struct Reduction {
   ReduceOp op = ReduceOp::kSum;  // not kUser; kPremulSum is kSum, after scale()
   DataType type = DataType::kFloat32;
   void* dst = nullptr;                   // may be one of the sources
-  std::span<const void* const> sources;  // 1 to kMostSources
+  std::span<const void* const> sources;  // any number from 1 on
   uint64_t count = 0;
   uint32_t divisor = 0;  // kAvg: divides the sum, unless 0
-  DevicePart part = DevicePart::kWhole;
+  // Memory of the device for more sources than a kernel takes, which no other work uses meanwhile.
+  std::span<std::byte> between = {};
 };
+inline constexpr size_t kMostSources = 8;  // of a kernel
+// How much memory between kernels is of use for so many elements; 0 if one takes all sources.
+size_t bytes_between_parts(ReduceOp op, DataType type, size_t sources, uint64_t count);
 
-// The reduction in terms of types that there are modules for: complex numbers are twice as many
-// floats.
-Reduction by_parts(const Reduction& reduction);
-// Whether it reads or writes 32-bit floats that pass between parts; the bytes of its buffers.
-bool passes_floats(const Reduction& reduction);
-uint64_t bytes_of_dst(const Reduction& reduction);
-uint64_t bytes_of_source(const Reduction& reduction, size_t source);
+// A kernel of a module (kernels/device/modules.hpp), and one launch of it: its arguments are
+// pointers, of which it writes through the first alone, and then values.
+struct DeviceKernel {
+  DataType type{};
+  DeviceVariant variant{};
+  std::string_view name;
+  auto operator<=>(const DeviceKernel&) const = default;
+};
+struct DeviceLaunch {
+  struct Memory {
+    const void* pointer = nullptr;  // null: not read
+    uint64_t bytes = 0;
+  };
+  struct Value {
+    uint64_t bits = 0;
+    size_t bytes = 0;
+  };
+  DeviceKernel kernel;
+  uint64_t work_items = 0;
+  std::span<const Memory> memory;
+  std::span<const Value> values;
+};
 
 // An ordered stream of work on a device, over a queue of our own. A pointer leads to memory of its
 // context, of another process (open_memory), or of the host. A reduction's leads to memory that the
@@ -170,17 +187,30 @@ class DeviceEngine {
   // All later work begins after `event`.
   virtual Status after(std::shared_ptr<DeviceEvent> event) = 0;
   virtual Status copy(void* dst, const void* source, size_t bytes) = 0;
-  virtual Status reduce(const Reduction& reduction) = 0;
+  // Cut into launches that the device takes.
+  Status reduce(const Reduction& reduction);
   // dst[i] = source[i] * *scalar; `scalar` is an element in the host's memory, read now.
-  virtual Status scale(DataType type, void* dst, const void* source, const void* scalar,
-                       uint64_t count) = 0;
+  Status scale(DataType type, void* dst, const void* source, const void* scalar, uint64_t count);
   // Whether it can reduce so, at any address: compiles what that takes.
-  virtual Status prepare(ReduceOp op, DataType type) = 0;
+  Status prepare(ReduceOp op, DataType type);
   // Hands the device what was given since the last one. The number of this submission, from 1 on.
   virtual Result<uint64_t> submit() = 0;
   // Whether that submission, and so all before it, has ended. An error if the device is lost.
   virtual Result<bool> done_within(uint64_t submission, Patience patience) = 0;
   Result<bool> done(uint64_t submission) { return done_within(submission, {}); }
+
+ protected:
+  [[nodiscard]] virtual std::string name() const = 0;  // for errors
+  // Of a launch; 0: it only copies.
+  [[nodiscard]] virtual uint64_t most_work_items() const = 0;
+  virtual Status compile(const DeviceKernel& kernel) = 0;
+  virtual Status launch(const DeviceLaunch& launch) = 0;
+
+ private:
+  [[nodiscard]] bool has_kernel(ReduceOp op, DataType type) const;
+  [[nodiscard]] Status no_kernel(ReduceOp op, DataType type, size_t sources) const;
+  [[nodiscard]] uint64_t most_elements() const;
+  Status reduce_piece(const Reduction& whole, uint64_t first, uint64_t count);
 };
 // Submits what was given, and waits until all has ended, for a second at most; whether it has. The
 // destructor of an engine begins with it.

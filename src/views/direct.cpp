@@ -6,7 +6,6 @@
 
 #include "core/hash.hpp"
 #include "core/log.hpp"
-#include "devices/reduce_in_parts.hpp"
 #include "views/peer_blocks.hpp"
 #include "views/share_run.hpp"
 #include "views/view_queue.hpp"
@@ -313,14 +312,15 @@ Status DirectCall::give(const Step& step, devices::DeviceEngine& engine) {
   for (uint32_t i = 0; i < step.source_count; ++i) sources.push_back(address(refs[i]));
   const bool divides = call.op == ReduceOp::kAvg && step.finishes;
   const bool sums = call.op == ReduceOp::kPremulSum || (call.op == ReduceOp::kAvg && !divides);
-  const devices::Reduction reduction{
+  return engine.reduce({
       .op = sums ? ReduceOp::kSum : call.op,
       .type = call.type,
       .dst = address(step.dst),
       .sources = sources,
       .count = step.bytes / type_size(call.type),
-      .divisor = divides ? static_cast<uint32_t>(on_.comm.ranks()) : 0};
-  return reduce_in_parts(engine, reduction, {between_.data(), bytes_between_});
+      .divisor = divides ? static_cast<uint32_t>(on_.comm.ranks()) : 0,
+      .between = {between_.data(), bytes_between_},
+  });
 }
 
 }  // namespace tutti

@@ -1,8 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "views/share_run.hpp"
 
-#include "devices/reduce_in_parts.hpp"
-
 namespace tutti {
 namespace {
 
@@ -89,12 +87,12 @@ Status ShareRun::reduce(const SharePiece& piece, DeviceWork& work, std::byte* to
     for (const int rank : shares_.neighbors()) {
       sources.push_back(base_(rank, Space::kSend) + part.in_buffer);
     }
-    const devices::Reduction reduction{.op = sums ? ReduceOp::kSum : op,
-                                       .type = on_.call.type,
-                                       .dst = to + part.in_stage,
-                                       .sources = sources,
-                                       .count = part.bytes / type_size(on_.call.type)};
-    TUTTI_RETURN_IF_ERROR(reduce_in_parts(*engine, reduction, {between_.data(), bytes_between_}));
+    TUTTI_RETURN_IF_ERROR(engine->reduce({.op = sums ? ReduceOp::kSum : op,
+                                          .type = on_.call.type,
+                                          .dst = to + part.in_stage,
+                                          .sources = sources,
+                                          .count = part.bytes / type_size(on_.call.type),
+                                          .between = {between_.data(), bytes_between_}}));
   }
   return {};
 }

@@ -6,7 +6,6 @@
 #include <cstring>
 
 #include "devices/device_test.hpp"
-#include "devices/reduce_in_parts.hpp"
 #include "kernels/reduce_host.hpp"
 #include "kernels/values.hpp"
 
@@ -135,16 +134,17 @@ TEST_P(DeviceReduce, InPartsGivesTheBitsOfTheHost) {
       reduce_kernel_scalar(op, type_)(expected.data(), pointers.data(), k, kCount,
                                       {.divisor = divisor});
       void* const dst = const_cast<void*>(sources_[k - 2]);
-      const Reduction whole{.op = op,
-                            .type = type_,
-                            .dst = dst,
-                            .sources = sources_,
-                            .count = kCount,
-                            .divisor = divisor};
       // So little that it takes several pieces.
       const size_t between = bytes_between_parts(op, type_, k, kAtATime);
-      ASSERT_TRUE(
-          reduce_in_parts(*engine_, whole, as_bytes(buffers_[kMostSources]->data(), between)).ok());
+      const Status status =
+          engine_->reduce({.op = op,
+                           .type = type_,
+                           .dst = dst,
+                           .sources = sources_,
+                           .count = kCount,
+                           .divisor = divisor,
+                           .between = as_bytes(buffers_[kMostSources]->data(), between)});
+      ASSERT_TRUE(status.ok()) << status.message();
       Bytes result(bytes);
       ASSERT_TRUE(engine_->copy(result.data(), dst, bytes).ok());
       finish(*engine_);

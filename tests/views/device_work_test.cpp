@@ -28,9 +28,10 @@ struct PlainEngine : tutti::devices::DeviceEngine {
   Status copy(void*, const void*, size_t) override {
     return given++ < fails ? Status() : Status(Code::kSystem, "no more");
   }
-  Status reduce(const tutti::devices::Reduction&) override { return {}; }
-  Status scale(tutti::DataType, void*, const void*, const void*, uint64_t) override { return {}; }
-  Status prepare(tutti::ReduceOp, tutti::DataType) override { return {}; }
+  std::string name() const override { return "plain"; }
+  uint64_t most_work_items() const override { return 0; }
+  Status compile(const tutti::devices::DeviceKernel&) override { return {}; }
+  Status launch(const tutti::devices::DeviceLaunch&) override { return {}; }
   Result<uint64_t> submit() override {
     if (lost) return Status(Code::kSystem, "lost");
     return ++submitted;

@@ -70,115 +70,34 @@ Result<Argument> Engine::pointer(const void* pointer) {
     return Status::format(Code::kInvalidArgument, "{}: {} is memory that it does not reach ({})",
                           context_->name(), pointer, memory_kind_name(place->kind));
   }
-  Argument argument = value_argument(pointer);
+  Argument argument = value_argument(address(pointer), sizeof pointer);
   argument.allocation = place->allocation;
   return argument;
 }
 
-Status Engine::check_kernel(const char* name, DataType type, size_t sources, ReduceOp op) const {
-  if (name != nullptr && sources > 0 && sources <= kMostSources && computes_) return {};
-  return Status::format(Code::kUnsupported, "{}: no kernel for {} of {} {}{}", context_->name(),
-                        op_name(op), sources, type_name(type),
-                        computes_ ? "" : " on an engine that copies");
+uint64_t Engine::most_work_items() const {
+  return computes_ ? uint64_t{context_->device().most_groups} * context_->device().group_size : 0;
 }
 
-Status Engine::prepare(ReduceOp op, DataType type) {
-  TUTTI_RETURN_IF_ERROR(check_kernel(device_kernel_name(op, type), type, 1, op));
-  for (const DeviceVariant variant : {DeviceVariant::kScalar, DeviceVariant::kVector}) {
-    Result<ze_module_handle_t> module = context_->module(part_type(type), variant);
-    if (!module.ok()) return module.status();
-  }
-  return {};
+Status Engine::compile(const DeviceKernel& kernel) {
+  return context_->module(kernel.type, kernel.variant).status();
 }
 
-// The elements of one launch, so that those after the first are aligned as it is.
-uint64_t Engine::most_elements() const {
-  constexpr uint64_t kAligned = 16;
-  const uint64_t items = uint64_t{context_->device().most_groups} * context_->device().group_size;
-  return std::max(items / kAligned * kAligned, kAligned);
-}
-
-Status Engine::reduce(const Reduction& asked) {
-  const char* const name = device_kernel_name(asked.op, asked.type, asked.part);
-  TUTTI_RETURN_IF_ERROR(check_kernel(name, asked.type, asked.sources.size(), asked.op));
-  const Reduction given = by_parts(asked);
-  const uint64_t most = most_elements();
-  if (given.count <= most) return given.count == 0 ? Status() : reduce_at_once(name, given);
-  for (uint64_t first = 0; first < given.count; first += most) {
-    Reduction part = given;
-    part.count = first;
-    std::array<const void*, kMostSources> sources{};
-    for (size_t s = 0; s < given.sources.size(); ++s) {
-      sources[s] = static_cast<const std::byte*>(given.sources[s]) + bytes_of_source(part, s);
-    }
-    part.dst = static_cast<std::byte*>(given.dst) + bytes_of_dst(part);
-    part.sources = std::span(sources.data(), given.sources.size());
-    part.count = std::min(most, given.count - first);
-    TUTTI_RETURN_IF_ERROR(reduce_at_once(name, part));
-  }
-  return {};
-}
-
-Status Engine::reduce_at_once(const char* name, const Reduction& given) {
+Status Engine::launch(const DeviceLaunch& launch) {
   Command command;
-  uintptr_t addresses = address(given.dst);
-  command.accesses.push_back({addresses, addresses + bytes_of_dst(given), true});
-  TUTTI_ASSIGN_OR_RETURN(Argument dst, pointer(given.dst));
-  command.arguments.push_back(dst);
-  for (size_t s = 0; s < given.sources.size(); ++s) {
-    const void* const source = given.sources[s];
-    addresses |= address(source);
-    command.accesses.push_back(
-        {address(source), address(source) + bytes_of_source(given, s), false});
-    TUTTI_ASSIGN_OR_RETURN(Argument argument, pointer(source));
-    command.arguments.push_back(argument);
+  command.kernel = launch.kernel;
+  command.work_items = launch.work_items;
+  for (const auto& [pointer, bytes] : launch.memory) {
+    command.arguments.emplace_back();
+    if (pointer == nullptr) continue;
+    const bool writes = command.accesses.empty();
+    command.accesses.push_back({address(pointer), address(pointer) + bytes, writes});
+    TUTTI_ASSIGN_OR_RETURN(command.arguments.back(), this->pointer(pointer));
   }
-  command.arguments.resize(1 + kMostSources);  // those that are not read are null
-  command.arguments.push_back(value_argument(static_cast<uint32_t>(given.sources.size())));
-  command.arguments.push_back(value_argument(given.count));
-  command.arguments.push_back(value_argument(std::max<uint32_t>(given.divisor, 1)));
-  // Averages of 16 small integers at once spill on most devices.
-  const bool spills = given.op == ReduceOp::kAvg && type_size(given.type) == 1;
-  const bool scalar = spills || passes_floats(given);
-  const DeviceVariant variant = scalar ? DeviceVariant::kScalar : device_variant_for(addresses);
-  command.kernel = {given.type, variant, name};
-  command.work_items = device_work_items(given.type, variant, given.count);
-  Result<ze_module_handle_t> module = context_->module(given.type, variant);
-  if (!module.ok()) return module.status();
-  given_.push_back(std::move(command));
-  return {};
-}
-
-Status Engine::scale(DataType type, void* dst, const void* source, const void* scalar,
-                     uint64_t count) {
-  const bool has_kernel = device_kernel_name(ReduceOp::kPremulSum, type) != nullptr;
-  TUTTI_RETURN_IF_ERROR(
-      check_kernel(has_kernel ? kDeviceScaleKernel : nullptr, type, 1, ReduceOp::kPremulSum));
-  const uint64_t most = most_elements();
-  for (uint64_t first = 0; first < count; first += most) {
-    const uint64_t offset = first * type_size(type);
-    TUTTI_RETURN_IF_ERROR(scale_at_once(type, static_cast<std::byte*>(dst) + offset,
-                                        static_cast<const std::byte*>(source) + offset, scalar,
-                                        std::min(most, count - first)));
+  for (const auto& [bits, bytes] : launch.values) {
+    command.arguments.push_back(value_argument(bits, bytes));
   }
-  return {};
-}
-
-Status Engine::scale_at_once(DataType type, void* dst, const void* source, const void* scalar,
-                             uint64_t count) {
-  const uint64_t bytes = count * type_size(type);
-  TUTTI_ASSIGN_OR_RETURN(Argument to, pointer(dst));
-  TUTTI_ASSIGN_OR_RETURN(Argument from, pointer(source));
-  uint64_t factor = 0;
-  std::memcpy(&factor, scalar, type_size(type));
-  Command command;
-  command.accesses = {{address(source), address(source) + bytes, false},
-                      {address(dst), address(dst) + bytes, true}};
-  command.arguments = {to, from, value_argument(count), value_argument(factor)};
-  command.kernel = {type, device_variant_for(address(dst) | address(source)), kDeviceScaleKernel};
-  command.work_items = device_work_items(type, command.kernel.variant, count);
-  Result<ze_module_handle_t> module = context_->module(type, command.kernel.variant);
-  if (!module.ok()) return module.status();
+  TUTTI_RETURN_IF_ERROR(compile(launch.kernel));
   given_.push_back(std::move(command));
   return {};
 }

@@ -20,14 +20,15 @@ class Engine : public DeviceEngine {
 
   Status after(std::shared_ptr<DeviceEvent> event) override;
   Status copy(void* dst, const void* source, size_t bytes) override;
-  Status reduce(const Reduction& reduction) override;
-  Status scale(DataType type, void* dst, const void* source, const void* scalar,
-               uint64_t count) override;
-  Status prepare(ReduceOp op, DataType type) override;
   Result<uint64_t> submit() override;
   Result<bool> done_within(uint64_t submission, Patience patience) override;
 
  private:
+  [[nodiscard]] std::string name() const override { return context_->name(); }
+  [[nodiscard]] uint64_t most_work_items() const override;
+  Status compile(const DeviceKernel& kernel) override;
+  Status launch(const DeviceLaunch& launch) override;
+
   // Bytes that a command reads or writes.
   struct Access {
     uintptr_t begin;
@@ -38,7 +39,7 @@ class Engine : public DeviceEngine {
     std::vector<Access> accesses;
     // One of: an event that what follows begins after; a kernel; a copy.
     std::shared_ptr<DeviceEvent> awaited;
-    KernelName kernel;
+    DeviceKernel kernel;
     std::vector<Argument> arguments;
     uint64_t work_items = 0;
     void* dst = nullptr;
@@ -64,12 +65,6 @@ class Engine : public DeviceEngine {
   Status barrier(ze_event_handle_t event);
   Result<Argument> pointer(const void* pointer);
   Result<void*> stage(size_t bytes, void* dst);
-  // Launches of no more than most_elements().
-  [[nodiscard]] uint64_t most_elements() const;
-  Status reduce_at_once(const char* name, const Reduction& reduction);
-  Status scale_at_once(DataType type, void* dst, const void* source, const void* scalar,
-                       uint64_t count);
-  Status check_kernel(const char* name, DataType type, size_t sources, ReduceOp op) const;
   void finish(Submission& submission);
 
   const std::shared_ptr<Context> context_;

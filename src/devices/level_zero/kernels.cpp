@@ -19,7 +19,7 @@ Kernels::~Kernels() {
 }
 
 // Drivers may refuse some kernels in groups as large as the device takes.
-Result<Kernels::Ready> Kernels::make(const KernelName& name) {
+Result<Kernels::Ready> Kernels::make(const DeviceKernel& name) {
   TUTTI_ASSIGN_OR_RETURN(ze_module_handle_t module, context_.module(name.type, name.variant));
   const Library& ze = context_.ze();
   const ze_kernel_desc_t desc{ZE_STRUCTURE_TYPE_KERNEL_DESC, nullptr, 0, name.name.data()};
@@ -34,7 +34,7 @@ Result<Kernels::Ready> Kernels::make(const KernelName& name) {
   return failed(result, "zeKernelSetGroupSize");
 }
 
-Result<Kernels::Prepared*> Kernels::choose(const KernelName& name, Set& set,
+Result<Kernels::Prepared*> Kernels::choose(const DeviceKernel& name, Set& set,
                                            const std::vector<Argument>& arguments) {
   for (Prepared& prepared : set) {
     if (prepared.arguments == arguments &&
@@ -64,7 +64,7 @@ Status Kernels::give(Prepared& prepared, const std::vector<Argument>& arguments)
   return {};
 }
 
-Result<Kernels::Ready> Kernels::get(const KernelName& name,
+Result<Kernels::Ready> Kernels::get(const DeviceKernel& name,
                                     const std::vector<Argument>& arguments) {
   TUTTI_ASSIGN_OR_RETURN(auto* const prepared, choose(name, sets_[name], arguments));
   TUTTI_RETURN_IF_ERROR(give(*prepared, arguments));

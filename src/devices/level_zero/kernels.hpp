@@ -3,10 +3,9 @@
 // Kernels with arguments that stay set: a call like one before sets none again.
 #pragma once
 
-#include <algorithm>
 #include <array>
+#include <cstring>
 #include <map>
-#include <string_view>
 #include <vector>
 
 #include "devices/level_zero/context.hpp"
@@ -21,21 +20,12 @@ struct Argument {
   bool operator==(const Argument&) const = default;
 };
 
-template <typename T>
-Argument value_argument(T value) {
-  static_assert(sizeof value <= 8);
+inline Argument value_argument(uint64_t bits, size_t bytes) {
   Argument argument;
-  std::copy_n(reinterpret_cast<const unsigned char*>(&value), sizeof value, argument.bytes.data());
-  argument.size = sizeof value;
+  std::memcpy(argument.bytes.data(), &bits, bytes);
+  argument.size = static_cast<uint8_t>(bytes);
   return argument;
 }
-
-struct KernelName {
-  DataType type{};
-  DeviceVariant variant{};
-  std::string_view name;
-  auto operator<=>(const KernelName&) const = default;
-};
 
 // The kernels of one engine.
 class Kernels {
@@ -50,7 +40,7 @@ class Kernels {
     uint32_t group_size;
   };
   // With these arguments, and groups of as many work-items as it takes.
-  Result<Ready> get(const KernelName& name, const std::vector<Argument>& arguments);
+  Result<Ready> get(const DeviceKernel& name, const std::vector<Argument>& arguments);
   // They are left to the process.
   void abandon() { sets_.clear(); }
 
@@ -63,13 +53,13 @@ class Kernels {
   };
   using Set = std::vector<Prepared>;
 
-  Result<Prepared*> choose(const KernelName& name, Set& set,
+  Result<Prepared*> choose(const DeviceKernel& name, Set& set,
                            const std::vector<Argument>& arguments);
-  Result<Ready> make(const KernelName& name);
+  Result<Ready> make(const DeviceKernel& name);
   Status give(Prepared& prepared, const std::vector<Argument>& arguments);
 
   Context& context_;
-  std::map<KernelName, Set> sets_;
+  std::map<DeviceKernel, Set> sets_;
   uint64_t calls_ = 0;
 };
 

@@ -2,7 +2,6 @@
 #include "devices/opencl/engine.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace tutti::devices::opencl {
 namespace {
@@ -10,8 +9,6 @@ namespace {
 // One size for all counts: a driver may compile a kernel anew for each size of its groups. A device
 // may take fewer work-items for a kernel; then it is so many.
 constexpr size_t kGroup = 128;
-
-uintptr_t address(const void* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
 
 }  // namespace
 
@@ -62,7 +59,7 @@ size_t Engine::group_of(cl_kernel kernel) const {
   return result == CL_SUCCESS ? std::clamp<size_t>(most, 1, kGroup) : 1;
 }
 
-Result<Engine::Ready> Engine::kernel(const KernelKey& key) {
+Result<Engine::Ready> Engine::kernel(const DeviceKernel& key) {
   if (const auto found = kernels_.find(key); found != kernels_.end()) return found->second;
   Result<cl_program> program = context_->program(key.type, key.variant);
   if (!program.ok()) return program.status();
@@ -82,79 +79,25 @@ Status Engine::set_pointer(cl_kernel kernel, cl_uint index, const void* pointer)
   return error(result, usm ? "clSetKernelArgMemPointerINTEL" : "clSetKernelArgSVMPointer");
 }
 
-Status Engine::launch(const Ready& ready, uint64_t work_items) {
+Status Engine::launch(const DeviceLaunch& launch) {
+  TUTTI_ASSIGN_OR_RETURN(const Ready ready, kernel(launch.kernel));
+  cl_uint index = 0;
+  for (const auto& [pointer, bytes] : launch.memory) {
+    const void* const valid = pointer != nullptr ? pointer : launch.memory[1].pointer;
+    TUTTI_RETURN_IF_ERROR(set_pointer(ready.kernel, index++, valid));
+  }
+  for (const auto& [bits, bytes] : launch.values) {
+    const cl_int result = cl_.clSetKernelArg(ready.kernel, index++, bytes, &bits);
+    if (result != CL_SUCCESS) return error(result, "clSetKernelArg");
+  }
   const size_t group = ready.group;
-  const size_t global = (work_items + group - 1) / group * group;
+  const size_t global = (launch.work_items + group - 1) / group * group;
   cl_event event = nullptr;
   const cl_int result = cl_.clEnqueueNDRangeKernel(queue_, ready.kernel, 1, nullptr, &global,
                                                    &group, 0, nullptr, &event);
   if (result != CL_SUCCESS) return error(result, "clEnqueueNDRangeKernel");
   given_.push_back(event);
   return {};
-}
-
-Status Engine::prepare(ReduceOp op, DataType type) {
-  const char* const name = device_kernel_name(op, type);
-  if (name == nullptr) {
-    return Status::format(Code::kUnsupported, "{}: no kernel for {} of {}", context_->name(),
-                          op_name(op), type_name(type));
-  }
-  for (const DeviceVariant variant : {DeviceVariant::kScalar, DeviceVariant::kVector}) {
-    Result<Ready> made = kernel({part_type(type), variant, name});
-    if (!made.ok()) return made.status();
-  }
-  return {};
-}
-
-Status Engine::reduce(const Reduction& asked) {
-  const char* const name = device_kernel_name(asked.op, asked.type, asked.part);
-  const size_t k = asked.sources.size();
-  if (name == nullptr || k == 0 || k > kMostSources) {
-    return Status::format(Code::kUnsupported, "{}: no kernel for {} of {} {}", context_->name(),
-                          op_name(asked.op), k, type_name(asked.type));
-  }
-  const Reduction given = by_parts(asked);
-  if (given.count == 0) return {};
-  uintptr_t addresses = address(given.dst);
-  for (const void* const source : given.sources) addresses |= address(source);
-  const DeviceVariant variant =
-      passes_floats(given) ? DeviceVariant::kScalar : device_variant_for(addresses);
-  Result<Ready> made = kernel({given.type, variant, name});
-  if (!made.ok()) return made.status();
-  TUTTI_RETURN_IF_ERROR(set_pointer(made->kernel, 0, given.dst));
-  for (size_t s = 0; s < kMostSources; ++s) {
-    TUTTI_RETURN_IF_ERROR(
-        set_pointer(made->kernel, static_cast<cl_uint>(1 + s), given.sources[s < k ? s : 0]));
-  }
-  const cl_uint sources = static_cast<cl_uint>(k);
-  const cl_ulong count = given.count;
-  const cl_uint divisor = std::max<cl_uint>(given.divisor, 1);
-  cl_int result = cl_.clSetKernelArg(made->kernel, 9, sizeof sources, &sources);
-  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made->kernel, 10, sizeof count, &count);
-  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made->kernel, 11, sizeof divisor, &divisor);
-  if (result != CL_SUCCESS) return error(result, "clSetKernelArg");
-  return launch(*made, device_work_items(given.type, variant, given.count));
-}
-
-Status Engine::scale(DataType type, void* dst, const void* source, const void* scalar,
-                     uint64_t count) {
-  if (count == 0) return {};
-  if (device_kernel_name(ReduceOp::kPremulSum, type) == nullptr) {
-    return Status::format(Code::kUnsupported, "{}: no kernel for {} of {}", context_->name(),
-                          op_name(ReduceOp::kPremulSum), type_name(type));
-  }
-  const DeviceVariant variant = device_variant_for(address(dst) | address(source));
-  Result<Ready> made = kernel({type, variant, kDeviceScaleKernel});
-  if (!made.ok()) return made.status();
-  TUTTI_RETURN_IF_ERROR(set_pointer(made->kernel, 0, dst));
-  TUTTI_RETURN_IF_ERROR(set_pointer(made->kernel, 1, source));
-  const cl_ulong elements = count;
-  cl_ulong factor = 0;
-  std::memcpy(&factor, scalar, type_size(type));
-  cl_int result = cl_.clSetKernelArg(made->kernel, 2, sizeof elements, &elements);
-  if (result == CL_SUCCESS) result = cl_.clSetKernelArg(made->kernel, 3, sizeof factor, &factor);
-  if (result != CL_SUCCESS) return error(result, "clSetKernelArg");
-  return launch(*made, device_work_items(type, variant, count));
 }
 
 Result<uint64_t> Engine::submit() {

@@ -20,20 +20,15 @@ class Engine : public DeviceEngine {
 
   Status after(std::shared_ptr<DeviceEvent> event) override;
   Status copy(void* dst, const void* source, size_t bytes) override;
-  Status reduce(const Reduction& reduction) override;
-  Status scale(DataType type, void* dst, const void* source, const void* scalar,
-               uint64_t count) override;
-  Status prepare(ReduceOp op, DataType type) override;
   Result<uint64_t> submit() override;
   Result<bool> done_within(uint64_t submission, Patience patience) override;
 
  private:
-  struct KernelKey {
-    DataType type;
-    DeviceVariant variant;
-    std::string_view name;
-    auto operator<=>(const KernelKey&) const = default;
-  };
+  [[nodiscard]] std::string name() const override { return context_->name(); }
+  [[nodiscard]] uint64_t most_work_items() const override { return UINT64_MAX; }
+  Status compile(const DeviceKernel& kernel) override { return this->kernel(kernel).status(); }
+  Status launch(const DeviceLaunch& launch) override;
+
   struct Submission {
     uint64_t number;
     std::vector<cl_event> events;
@@ -43,16 +38,15 @@ class Engine : public DeviceEngine {
     cl_kernel kernel;
     size_t group;  // work-items of one
   };
-  Result<Ready> kernel(const KernelKey& key);
+  Result<Ready> kernel(const DeviceKernel& key);
   [[nodiscard]] size_t group_of(cl_kernel kernel) const;
   Status set_pointer(cl_kernel kernel, cl_uint index, const void* pointer);
-  Status launch(const Ready& ready, uint64_t work_items);
   [[nodiscard]] Status error(cl_int error, std::string_view function) const;
 
   const std::shared_ptr<Context> context_;
   const Library& cl_;
   cl_command_queue const queue_;
-  std::map<KernelKey, Ready> kernels_;
+  std::map<DeviceKernel, Ready> kernels_;
   std::vector<cl_event> given_;  // since the last submission
   std::deque<Submission> submitted_;
   uint64_t last_ = 0;
