@@ -1,17 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "transports/mpi/library.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
-
 #include <algorithm>
 #include <array>
-#include <cctype>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <vector>
 
+#include "core/loaded_mpi.hpp"
 #include "core/log.hpp"
 #include "env/env.hpp"
 
@@ -40,66 +36,6 @@ constexpr Family kMpich = {"MPICH",
                            {"PMI_SIZE", "PMI_RANK", "PMI_FD"},
                            "libmpich12"};
 constexpr std::array kFamilies = {&kOpenMpi, &kMpich};
-
-struct Opened {
-  void* handle;
-  std::string path;  // as it was asked for
-};
-
-std::string last_error() {
-  const char* text = dlerror();
-  return text != nullptr ? text : "unknown reason";
-}
-
-// ---- the MPI ------------------------------------------------------------------------------------
-
-// The names under which MPI libraries are loaded.
-int note_mpi(dl_phdr_info* info, size_t, void* found) {
-  const char* slash = std::strrchr(info->dlpi_name, '/');
-  const std::string_view name = slash != nullptr ? slash + 1 : info->dlpi_name;
-  if (!name.starts_with("libmpi.so") && !name.starts_with("libmpich.so")) return 0;
-  *static_cast<std::string*>(found) = info->dlpi_name;
-  return 1;
-}
-
-// The MPI that the program has loaded; its functions are visible to the module afterwards.
-std::optional<Opened> loaded_mpi() {
-  if (dlsym(RTLD_DEFAULT, "MPI_Init_thread") != nullptr) return Opened{RTLD_DEFAULT, "the program"};
-  // Loaded for a plug-in alone, as the modules of an interpreter are.
-  std::string path;
-  if (dl_iterate_phdr(note_mpi, &path) == 0) return std::nullopt;
-  void* handle = dlopen(path.c_str(), RTLD_LAZY | RTLD_GLOBAL | RTLD_NOLOAD);
-  if (handle == nullptr) return std::nullopt;
-  return Opened{handle, path};
-}
-
-// The library's own version, up to a comma; empty if it says nothing.
-std::string version_of(void* handle) {
-  constexpr size_t kLongest = 8192;  // Open MPI asks for 256, MPICH for 8192
-  auto* ask = reinterpret_cast<int (*)(char*, int*)>(dlsym(handle, "MPI_Get_library_version"));
-  std::string text(kLongest, '\0');
-  int length = 0;
-  if (ask == nullptr || ask(text.data(), &length) != 0) return {};
-  text.resize(std::min(std::strlen(text.c_str()), text.find_first_of(",\n")));
-  std::string words;
-  for (const char c : text) {
-    const bool space = std::isspace(static_cast<unsigned char>(c)) != 0;
-    if (!space || (!words.empty() && words.back() != ' ')) words.push_back(space ? ' ' : c);
-  }
-  return words;
-}
-
-Result<const Family*> family_of(const Opened& mpi) {
-  if (dlsym(mpi.handle, "ompi_mpi_comm_world") != nullptr) return &kOpenMpi;
-  const std::string version = version_of(mpi.handle);
-  for (const std::string_view kin : {"MPICH", "Intel(R) MPI", "MVAPICH"}) {
-    if (version.find(kin) != std::string::npos) return &kMpich;
-  }
-  return Status::format(Code::kUnsupported,
-                        "the MPI of {} says \"{}\": known are Open MPI and those with the binary "
-                        "interface of MPICH",
-                        mpi.path, version);
-}
 
 // ---- the module ---------------------------------------------------------------------------------
 
@@ -136,20 +72,19 @@ Status no_module(std::string_view files) {
 }
 
 // `mpi` is open, and of this family.
-Result<Library> open_module(const Family& family, const Opened& mpi) {
+Result<Library> open_module(const Family& family, const OpenedLibrary& mpi) {
   const std::optional<fs::path> path = module_of(family);
   if (!path) {
     return no_module(family.module)
-        .with_context(fmt::format("there is no module for {} ({})", family.name, mpi.path));
+        .with_context(fmt::format("there is no module for {} ({})", family.name, mpi.file()));
   }
-  void* handle = dlopen(path->c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
+  const OpenedLibrary module(*path);
+  if (!module.status().ok()) {
     return Status::format(Code::kUnsupported, "the module for {} cannot be opened over {}: {}",
-                          family.name, mpi.path, last_error());
+                          family.name, mpi.file(), module.status().message());
   }
-  auto* get =
-      reinterpret_cast<decltype(&tutti_mpi_table_of_module)>(dlsym(handle, TUTTI_MPI_TABLE_SYMBOL));
-  const tutti_mpi_table* table = get != nullptr ? get() : nullptr;
+  decltype(&tutti_mpi_table_of_module) get = nullptr;
+  const tutti_mpi_table* table = module.find(TUTTI_MPI_TABLE_SYMBOL, get) ? get() : nullptr;
   if (table == nullptr || table->version != TUTTI_MPI_TABLE_VERSION ||
       table->bytes != sizeof(tutti_mpi_table)) {
     return Status::format(
@@ -157,24 +92,22 @@ Result<Library> open_module(const Family& family, const Opened& mpi) {
         "{} is of another version of Tutti: its table has version {}, expected {}", path->string(),
         table != nullptr ? table->version : 0, TUTTI_MPI_TABLE_VERSION);
   }
-  Library found{.table = table, .version = version_of(mpi.handle), .module = path->string()};
-  log::info("MPI of {}: {}; module {}", mpi.path, found.version, found.module);
+  Library found{.table = table, .version = version_of_mpi(mpi), .module = path->string()};
+  log::info("MPI of {}: {}; module {}", mpi.file(), found.version, found.module);
   return found;
 }
 
 // ---- the choice ---------------------------------------------------------------------------------
 
-Result<Library> open_over(const Opened& mpi) {
-  TUTTI_ASSIGN_OR_RETURN(const Family* const family, family_of(mpi));
-  return open_module(*family, mpi);
+Result<Library> open_over(const OpenedLibrary& mpi) {
+  TUTTI_ASSIGN_OR_RETURN(const MpiFamily family, family_of_mpi(mpi));
+  return open_module(family == MpiFamily::kOpenMpi ? kOpenMpi : kMpich, mpi);
 }
 
 Result<Library> open_named(const std::string& path) {
-  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (handle == nullptr) {
-    return Status::format(Code::kUnsupported, "CCL_MPI_LIBRARY_PATH: {}", last_error());
-  }
-  return open_over({handle, path});
+  const OpenedLibrary mpi(path, RTLD_NOW | RTLD_GLOBAL);
+  if (!mpi.status().ok()) return mpi.status().with_context("CCL_MPI_LIBRARY_PATH");
+  return open_over(mpi);
 }
 
 // The library of this family that the loader finds.
@@ -186,10 +119,9 @@ Result<Library> open_usual(const Family& family) {
   std::string reasons;
   for (const char* name : family.libraries) {
     if (name == nullptr) continue;
-    if (void* handle = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) {
-      return open_module(family, {handle, name});
-    }
-    reasons += (reasons.empty() ? "" : "; ") + last_error();
+    const OpenedLibrary mpi(name, RTLD_NOW | RTLD_GLOBAL);
+    if (mpi.status().ok()) return open_module(family, mpi);
+    reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", mpi.status().message());
   }
   return Status::format(Code::kUnsupported,
                         "{} cannot be opened: {} (Debian's package is {}; CCL_MPI_LIBRARY_PATH "
@@ -203,7 +135,7 @@ bool launched(const Family& family, const Getter& getter) {
 }
 
 Result<Library> open() {
-  if (const std::optional<Opened> loaded = loaded_mpi()) return open_over(*loaded);
+  if (const auto loaded = loaded_mpi(RTLD_GLOBAL)) return open_over(*loaded);
   const Getter getter = process_environment();
   if (const auto path = getter("CCL_MPI_LIBRARY_PATH"); path && !path->empty()) {
     return open_named(*path);

@@ -1,20 +1,17 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "transports/ofi/library.hpp"
 
-#include <dlfcn.h>
-
 #include <atomic>
 #include <cstdlib>
 #include <string>
 
 #include "core/folder.hpp"
-#include "core/symbol.hpp"
+#include "core/opened_library.hpp"
 #include "transports/frames/frame.hpp"
 
 namespace tutti::ofi {
 namespace {
 
-constexpr const char* kFile = "libfabric.so.1";
 constexpr uint32_t kOldest = FI_VERSION(1, 17);
 
 // The layer over TCP sends all above 16 KiB by a read of the receiver's by default, which waits
@@ -34,22 +31,18 @@ void set_up_layer_over_tcp() {
 Result<Library> open() {
   const KeepSignals keep;
   set_up_layer_over_tcp();
-  void* handle = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) {
-    const char* reason = dlerror();
+  OpenedLibrary library("libfabric.so.1");
+  Library found;
+  library.need("fi_getinfo", found.getinfo);
+  library.need("fi_freeinfo", found.freeinfo);
+  library.need("fi_dupinfo", found.dupinfo);
+  library.need("fi_fabric", found.fabric);
+  library.need("fi_strerror", found.strerror);
+  library.need("fi_version", found.version);
+  if (!library.status().ok()) {
     return Status::format(Code::kUnsupported,
                           "libfabric cannot be opened: {} (Debian's package is libfabric1)",
-                          reason != nullptr ? reason : kFile);
-  }
-  Library found;
-  const bool complete = find_symbol(handle, "fi_getinfo", found.getinfo) &&
-                        find_symbol(handle, "fi_freeinfo", found.freeinfo) &&
-                        find_symbol(handle, "fi_dupinfo", found.dupinfo) &&
-                        find_symbol(handle, "fi_fabric", found.fabric) &&
-                        find_symbol(handle, "fi_strerror", found.strerror) &&
-                        find_symbol(handle, "fi_version", found.version);
-  if (!complete) {
-    return Status::format(Code::kUnsupported, "{} is no libfabric: {}", kFile, dlerror());
+                          library.status().message());
   }
   if (const uint32_t version = found.version(); FI_VERSION_LT(version, kOldest)) {
     return Status::format(Code::kUnsupported, "libfabric is {}.{}, {}.{} or newer is needed",

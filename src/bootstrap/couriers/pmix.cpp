@@ -7,7 +7,6 @@
 
 #ifdef TUTTI_HAVE_PMIX
 
-#include <dlfcn.h>
 #include <pmix.h>
 #include <unistd.h>
 
@@ -18,7 +17,7 @@
 #include <optional>
 
 #include "core/interrupt.hpp"
-#include "core/symbol.hpp"
+#include "core/opened_library.hpp"
 #include "core/wait.hpp"
 
 namespace tutti::couriers {
@@ -41,22 +40,19 @@ struct Library {
 
 Status Library::open() {
   // Its own plug-ins look for its symbols in the program.
-  void* library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_GLOBAL);
-  if (library == nullptr) {
-    return Status::format(Code::kUnsupported,
-                          "PMIX_NAMESPACE is set, but the PMIx library cannot be opened ({}): "
-                          "install it (libpmix2), or set TUTTI_MEETING_FILE or CCL_KVS_IP_PORT",
-                          dlerror());
-  }
-  const auto find = [&](auto& function, const char* name) {
-    return find_symbol(library, name, function);
-  };
-  const bool all = find(init, "PMIx_Init") && find(finalize, "PMIx_Finalize") &&
-                   find(put, "PMIx_Put") && find(commit, "PMIx_Commit") &&
-                   find(fence_nb, "PMIx_Fence_nb") && find(get_nb, "PMIx_Get_nb") &&
-                   find(error_string, "PMIx_Error_string");
-  if (all) return {};
-  return {Code::kUnsupported, "libpmix.so.2 lacks functions of PMIx 3"};
+  OpenedLibrary library("libpmix.so.2", RTLD_NOW | RTLD_GLOBAL);
+  library.need("PMIx_Init", init);
+  library.need("PMIx_Finalize", finalize);
+  library.need("PMIx_Put", put);
+  library.need("PMIx_Commit", commit);
+  library.need("PMIx_Fence_nb", fence_nb);
+  library.need("PMIx_Get_nb", get_nb);
+  library.need("PMIx_Error_string", error_string);
+  if (library.status().ok()) return {};
+  return Status::format(Code::kUnsupported,
+                        "PMIX_NAMESPACE is set, but the PMIx library cannot be opened ({}): "
+                        "install it (libpmix2), or set TUTTI_MEETING_FILE or CCL_KVS_IP_PORT",
+                        library.status().message());
 }
 
 // The outcome of a call that does not block. It may end after its caller has stopped waiting.

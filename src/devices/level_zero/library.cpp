@@ -1,27 +1,17 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "devices/level_zero/library.hpp"
 
-#include <dlfcn.h>
-
-#include "core/symbol.hpp"
+#include "core/opened_library.hpp"
 
 namespace tutti::devices::level_zero {
 namespace {
 
-constexpr const char* kFile = "libze_loader.so.1";
-
 Status open_into(Library& into) {
-  void* const library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    return Status::format(Code::kUnsupported, "Level Zero: cannot open {}: {}", kFile, dlerror());
-  }
-#define TUTTI_FIND(name)                                                                 \
-  if (!find_symbol(library, #name, into.name)) {                                         \
-    return Status::format(Code::kUnsupported, "Level Zero: {} has no {}", kFile, #name); \
-  }
-  TUTTI_LEVEL_ZERO_FUNCTIONS(TUTTI_FIND)
-#undef TUTTI_FIND
-  return {};
+  OpenedLibrary library("libze_loader.so.1");
+#define TUTTI_NEED(name) library.need(#name, into.name);
+  TUTTI_LEVEL_ZERO_FUNCTIONS(TUTTI_NEED)
+#undef TUTTI_NEED
+  return library.status().with_context("Level Zero");
 }
 
 struct Meaning {

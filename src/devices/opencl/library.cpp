@@ -1,34 +1,23 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "devices/opencl/library.hpp"
 
-#include <dlfcn.h>
-
 #include <mutex>
 #include <vector>
 
-#include "core/symbol.hpp"
+#include "core/opened_library.hpp"
 
 namespace tutti::devices::opencl {
 namespace {
 
-constexpr const char* kFile = "libOpenCL.so.1";
-
 Status open_into(Library& into) {
-  void* const library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    return Status::format(Code::kUnsupported, "OpenCL: cannot open {}: {}", kFile, dlerror());
-  }
-#define TUTTI_FIND(name)                                                                     \
-  if (!find_symbol(library, #name, into.name)) {                                             \
-    return Status::format(Code::kUnsupported, "OpenCL: {} has no {}, which version 1.2 has", \
-                          kFile, #name);                                                     \
-  }
-  TUTTI_OPENCL_FUNCTIONS(TUTTI_FIND)
-#undef TUTTI_FIND
-#define TUTTI_FIND(name) find_symbol(library, #name, into.name);
+  OpenedLibrary library("libOpenCL.so.1");
+#define TUTTI_NEED(name) library.need(#name, into.name);
+  TUTTI_OPENCL_FUNCTIONS(TUTTI_NEED)
+#undef TUTTI_NEED
+#define TUTTI_FIND(name) library.find(#name, into.name);
   TUTTI_OPENCL_LATER_FUNCTIONS(TUTTI_FIND)
 #undef TUTTI_FIND
-  return {};
+  return library.status().with_context("OpenCL");
 }
 
 struct Name {
