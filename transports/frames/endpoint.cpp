@@ -26,23 +26,22 @@ FrameEndpoint::FrameEndpoint(std::unique_ptr<Port> port,
       names_(std::move(names)),
       cookie_(cookie),
       requests_(std::move(port)),
-      leaving_(*this, !requests_.port().refuses()),
-      repair_(*this, requests_.port().rails() > 1 && requests_.port().tells_of_breaks()) {}
+      keeps_frames_(requests_.port().rails() > 1 && requests_.port().tells_of_breaks()),
+      tells_all_(!requests_.port().refuses()) {}
 
 FrameEndpoint::~FrameEndpoint() {
-  try_to([this] { leaving_.say_goodbye(); });
-  requests_.port().close();  // which still takes in what comes, as long as there are buffers for it
+  try_to([this] { say_goodbye(); });
+  port().close();  // which still takes in what comes, as long as there are buffers for it
 }
 
 Status FrameEndpoint::greet(int64_t deadline_ms) {
-  const Port& port = requests_.port();
   for (int r = rank_ + 1; r < ranks(); ++r) {
-    peer(r).hellos_owed = port.rails();
+    peer(r).hellos_owed = port().rails();
     make_busy(r);
   }
   const auto met_all = [&] {
     for (int r = 0; r < ranks(); ++r) {
-      if (r != rank_ && !peer(r).met(port.rails())) return false;
+      if (r != rank_ && !peer(r).met(port().rails())) return false;
     }
     return true;
   };
@@ -62,10 +61,10 @@ Status FrameEndpoint::greet(int64_t deadline_ms) {
   }
   for (int r = 0; r < ranks() && !in_time; ++r) {
     const uint32_t hellos = peer(r).in_order.expected();  // over the rails before came those before
-    if (r == rank_ || hellos >= port.rails()) continue;
-    const std::string rail = port.rails() > 1 ? fmt::format("rail {}, ", hellos) : "";
+    if (r == rank_ || hellos >= port().rails()) continue;
+    const std::string rail = port().rails() > 1 ? fmt::format("rail {}, ", hellos) : "";
     return Status::format(Code::kTimeout, "{} was not reached in time over {}{}",
-                          (*names_)[static_cast<size_t>(r)], rail, port.where_rail(hellos));
+                          (*names_)[static_cast<size_t>(r)], rail, port().where_rail(hellos));
   }
   return {};
 }
@@ -129,14 +128,14 @@ void FrameEndpoint::abandon(Operation& operation) {
 void FrameEndpoint::give_up(int rank, const Status& failure) {
   if (!peer(rank).failure.ok()) return;
   peer(rank).in_order.forget();
-  repair_.forget_frames(rank);
+  forget_frames(rank);
   fail(rank, failure.with_context((*names_)[static_cast<size_t>(rank)]));
 }
 
 // The last resort: no buffer is touched any more, and nothing goes anywhere.
 void FrameEndpoint::close(const Status& reason) {
-  if (requests_.port().closed()) return;
-  requests_.port().close();
+  if (port().closed()) return;
+  port().close();
   closed_ = reason;
   requests_.forget_operations();
   pool_.for_each([this](Operation& operation) {

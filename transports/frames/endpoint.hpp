@@ -17,10 +17,8 @@
 #include <vector>
 
 #include "transports/frames/frame.hpp"
-#include "transports/frames/leaving.hpp"
 #include "transports/frames/peer.hpp"
 #include "transports/frames/port.hpp"
-#include "transports/frames/rail_repair.hpp"
 #include "transports/frames/requests.hpp"
 #include "transports/match/engine.hpp"
 
@@ -37,27 +35,34 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   // Posts the buffers for frames; once, before anything is sent.
   Status open() { return requests_.open(); }
   // After this call a rail that breaks costs its share, and not the peer.
-  void mend_rails() { repair_.begin(); }
+  void mend_rails() { mends_ = keeps_frames_; }
   // Collective: connects to every peer over every rail. So small messages go even to one that does
   // not poll this endpoint at the time, and an unreachable one is found at once.
   Status greet(int64_t deadline_ms);
 
-  void leave(std::span<const std::byte> last_words) override { leaving_.tell(last_words); }
+  void leave(std::span<const std::byte> last_words) override;
   void deal_with(int rank) override { peer(rank).dealt = true; }
-  [[nodiscard]] bool deals_with(int rank) const override { return leaving_.deals_with(peer(rank)); }
-  void await(int rank) override { leaving_.await(rank); }
+  [[nodiscard]] bool deals_with(int rank) const override { return tells_all_ || peer(rank).dealt; }
+  void await(int rank) override;
   [[nodiscard]] std::span<const std::byte> last_words_of(int rank) const override {
     return peer(rank).last_words;
   }
   [[nodiscard]] bool has_left(int rank) const override { return peer(rank).left; }
-  [[nodiscard]] bool all_have_left() const override { return leaving_.all_have_left(); }
+  [[nodiscard]] bool all_have_left() const override;
   [[nodiscard]] bool rings() const override { return false; }
 
  private:
   friend class match::Engine<FrameEndpoint, Types>;
-  friend class Leaving;
-  friend class RailRepair;
   using Phase = Operation::Phase;
+  struct BrokenConnection {
+    int rank;
+    uint32_t rail;
+    int64_t since_ms;
+    Status why;
+  };
+
+  Port& port() { return requests_.port(); }
+  [[nodiscard]] const Port& port() const { return requests_.port(); }
 
   // ---- the engine's link; endpoint.cpp, what ends transfers early
   [[nodiscard]] bool is_up(int rank) const { return why_not(rank).ok(); }
@@ -94,15 +99,74 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   bool post_piece(Operation& receive);
   void end_piece(Request& request);
 
+  // ---- endpoint_rails.cpp: lines that break
+  // A line broke, as this end sees it, or as the other end says.
+  void connection_broke(int rank, uint32_t rail);
+  void hear_of_loss(int rank, uint32_t rail);
+  // Does what there is to do about those that broke some time ago.
+  void look_at_broken_connections();
+  [[nodiscard]] bool all_broken(int rank, const std::vector<BrokenConnection>& all) const;
+  // Whether a rail of the peer may break: there are others.
+  [[nodiscard]] bool may_mend(int rank) const;
+  void lose_rail(int rank, uint32_t rail, const Status& why);
+  void warn_of(int rank, uint32_t rail, const Status& why) const;
+  // The one wanted if it is left, else one that is; the number of rails if none is.
+  [[nodiscard]] uint32_t rail_left(int rank, uint32_t wanted) const;
+  Posted post_frame(Request& frame);
+  void post_frame_again(Request& frame);
+  // A frame is no longer under way, whether it went or not.
+  void frame_went(Request& frame);
+  // Sees to a request that failed; false: the peer is lost.
+  bool mend(Request& request);
+  bool expect_again(Request& piece);
+  // Handles a peer's frame; false if it makes no sense.
+  bool send_again(int rank, const FrameHead& head);
+  bool handle_taken(int rank, const FrameHead& head);
+  bool note_seen(int rank, uint32_t seen);
+  // Ends a send if the peer has all of it, and nothing reads its buffer any more.
+  void sent_whole(Operation& send);
+  void forget_frames(int rank);
+
+  // ---- endpoint_leaving.cpp: this rank leaves
+  // Sends the word that it does; it comes last of all.
+  bool push_leave(int rank);
+  // A frame has come from that peer.
+  void has_dealt(int rank);
+  // Lets what was sent reach the peers, within a fraction of a second.
+  void say_goodbye();
+  // ---- and others do
+  // Nothing more comes from it, and it takes nothing more. Both sides know of the messages that are
+  // under way.
+  void is_over(int rank);
+  // Asks those that were awaited for long, if it is time to.
+  void look_who_is_awaited();
+  void note_whom_transfers_await();
+  [[nodiscard]] bool never_dealt_with(int rank) const;
+  // Whether sending to it fails because it has left, and not because it has failed.
+  [[nodiscard]] bool explains_loss(int rank) const;
+  bool ask(int rank);
+  void ask_anyone();
+
   const std::shared_ptr<const std::vector<std::string>> names_;
   const uint32_t cookie_;
   Requests requests_;
   Status closed_;          // why there is no port any more
   bool greeting_ = false;  // see greet()
   bool ending_ = false;    // nobody takes messages any more
-  Leaving leaving_;
-  RailRepair repair_;
-  Transfer nobodys_;  // of operations that were cancelled, until nothing is under way for them
+  Transfer nobodys_;       // of operations that were cancelled, until nothing is under way for them
+
+  const bool keeps_frames_;  // until the peer has them: there are several rails
+  bool mends_ = false;       // rails stand in for one another
+  std::vector<BrokenConnection> broken_connections_;  // about which there is something to be done
+
+  const bool tells_all_;  // the network does not say that nobody is there
+  bool told_ = false;     // whoever deals with this rank from now on is told as well
+  std::vector<std::byte> last_words_;
+  uint32_t polls_ = 0;  // since the clock was looked at
+  int64_t next_look_ms_ = 0;
+  bool awaits_anyone_ = false;        // as Peer::awaited
+  uint32_t looks_awaits_anyone_ = 0;  // as Peer::looks_awaited
+  int last_asked_ = 0;                // of those that may be the one that is awaited
 };
 
 }  // namespace tutti::frames

@@ -41,13 +41,13 @@ void FrameEndpoint::take_frame(const Request& request, uint64_t bytes) {
   if (head.cookie != cookie_ || head.rank >= peers_.size()) return;
   const int rank = static_cast<int>(head.rank);
   if (rank == rank_ || !peer(rank).failure.ok()) return;
-  leaving_.has_dealt(rank);
+  has_dealt(rank);
   const std::span<const std::byte> payload(request.memory.get() + sizeof head, bytes - sizeof head);
   const bool sound = peer(rank).in_order.take(
       head, payload, [&](const FrameHead& next, std::span<const std::byte> its_payload) {
         return handle(rank, next, its_payload);
       });
-  if (repair_.keeps() && peer(rank).owes_seen()) make_busy(rank);
+  if (keeps_frames_ && peer(rank).owes_seen()) make_busy(rank);
   if (sound) return;
   give_up(rank, Status::format(Code::kInternal,
                                "a frame that makes no sense came (kind {}, {} bytes, number {})",
@@ -58,7 +58,7 @@ void FrameEndpoint::take_frame(const Request& request, uint64_t bytes) {
 bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std::byte> payload) {
   Peer& from = peer(rank);
   if (head.matched < from.eager_taken || head.matched > from.eager_sent) return false;
-  if (repair_.keeps() && !repair_.note_seen(rank, head.seen)) return false;
+  if (keeps_frames_ && !note_seen(rank, head.seen)) return false;
   from.eager_taken = head.matched;
   switch (head.kind) {
     case FrameKind::kEager:
@@ -79,15 +79,15 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
       // Nothing more comes, and it takes nothing more. Both sides know of the messages that are
       // under way.
       from.last_words.assign(payload.begin(), payload.end());
-      leaving_.is_over(rank);
+      is_over(rank);
       return true;
     case FrameKind::kGoodbye: from.gone = true; return true;
     case FrameKind::kRailLost:
-      if (!repair_.keeps() || head.id >= requests_.port().rails()) return false;
-      if (repair_.may_mend(rank)) repair_.hear_of_loss(rank, static_cast<uint32_t>(head.id));
+      if (!keeps_frames_ || head.id >= port().rails()) return false;
+      if (may_mend(rank)) hear_of_loss(rank, static_cast<uint32_t>(head.id));
       return true;
-    case FrameKind::kAgain: return repair_.keeps() && repair_.send_again(rank, head);
-    case FrameKind::kTaken: return repair_.keeps() && repair_.handle_taken(rank, head);
+    case FrameKind::kAgain: return keeps_frames_ && send_again(rank, head);
+    case FrameKind::kTaken: return keeps_frames_ && handle_taken(rank, head);
   }
   return false;
 }
@@ -138,7 +138,7 @@ void FrameEndpoint::count_matched(int rank, uint64_t bytes) {
 bool FrameEndpoint::owes(int rank) const {
   const Peer& to = peer(rank);
   return to.failure.ok() && (to.hellos_owed > 0 || to.owes_leave || to.owes_credit() ||
-                             !to.notices.empty() || (repair_.keeps() && to.owes_seen()));
+                             !to.notices.empty() || (keeps_frames_ && to.owes_seen()));
 }
 
 // Hellos and credits go first, the farewell last.
@@ -146,7 +146,7 @@ bool FrameEndpoint::push(int rank) {
   const Peer& to = peer(rank);
   bool moved = false;
   for (bool more = true; more && to.failure.ok() && closed_.ok();) {
-    more = push_notice(rank) || push_turn(rank) || leaving_.push(rank);
+    more = push_notice(rank) || push_turn(rank) || push_leave(rank);
     moved |= more;
   }
   return moved;
@@ -170,7 +170,7 @@ bool FrameEndpoint::push_notice(int rank) {
     return sent;
   }
   head.kind = FrameKind::kCredit;
-  const bool owes = to.owes_credit() || (repair_.keeps() && to.owes_seen());
+  const bool owes = to.owes_credit() || (keeps_frames_ && to.owes_seen());
   return owes && push_frame(rank, head, nullptr, nullptr);
 }
 
@@ -197,16 +197,15 @@ bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payloa
                                Operation* operation) {
   Peer& to = peer(rank);
   // A frame that acknowledges others must not wait for an acknowledgement.
-  const size_t out = repair_.keeps() ? to.unseen.size() : to.frames_out;
-  if (out >= kFramesOut && !(repair_.keeps() && head.kind == FrameKind::kCredit)) return false;
-  Port& port = requests_.port();
+  const size_t out = keeps_frames_ ? to.unseen.size() : to.frames_out;
+  if (out >= kFramesOut && !(keeps_frames_ && head.kind == FrameKind::kCredit)) return false;
   Request& frame = requests_.take(Request::Kind::kFrameOut, rank, operation);
   const uint64_t bytes = payload != nullptr ? head.bytes : 0;
   // A hello goes over each rail; then a rail's turn lasts as long as the longest frame.
   const bool hello = head.kind == FrameKind::kHello;
   const uint64_t turn = hello ? to.hellos_sent : to.sent_bytes / kFrameBytes;
-  frame.rail = static_cast<uint32_t>(turn % port.rails());
-  if (!hello && to.lost_rails != 0) frame.rail = repair_.rail_left(rank, frame.rail);
+  frame.rail = static_cast<uint32_t>(turn % port().rails());
+  if (!hello && to.lost_rails != 0) frame.rail = rail_left(rank, frame.rail);
   head.cookie = cookie_;
   head.rank = static_cast<uint32_t>(rank_);
   head.sequence = to.sent;
@@ -215,7 +214,7 @@ bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payloa
   std::memcpy(frame.memory.get(), &head, sizeof head);
   copy_payload(frame.memory.get() + sizeof head, payload, bytes);
   frame.bytes = sizeof head + bytes;
-  if (const Posted posted = repair_.post_frame(frame); posted != Posted::kYes) {
+  if (const Posted posted = post_frame(frame); posted != Posted::kYes) {
     requests_.give_back(frame);
     if (posted == Posted::kFailed) lose(rank, "sending to it");
     return false;
@@ -224,7 +223,7 @@ bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payloa
   ++to.sent;
   to.sent_bytes += frame.bytes;
   ++to.frames_out;
-  if (repair_.keeps()) to.unseen.push_back(&frame);
+  if (keeps_frames_) to.unseen.push_back(&frame);
   to.seen_told = head.seen;
   to.matched_told = to.matched;
   return true;

@@ -31,28 +31,27 @@ Status failure_of(const Port& port, std::string_view what) {
 // ---- completions ----
 
 bool FrameEndpoint::poll_until(const Transfer* wanted) {
-  Port& port = requests_.port();
-  if (port.closed()) return false;
+  if (port().closed()) return false;
   while (Request* const request = requests_.repost_waiting()) refused(*request);
   bool moved = false;
-  repair_.look_at_broken_connections();
+  look_at_broken_connections();
   Completion completions[kBatch];
-  for (int batch = 0; batch < kBatches && !port.closed(); ++batch) {
-    const ptrdiff_t count = port.poll(completions);
-    if (count < 0) close(failure_of(port, "reading the completions of"));
+  for (int batch = 0; batch < kBatches && !port().closed(); ++batch) {
+    const ptrdiff_t count = port().poll(completions);
+    if (count < 0) close(failure_of(port(), "reading the completions of"));
     if (count <= 0) break;
     moved = true;
     if (completions[0].end != Completion::End::kDone) {
       failed(*completions[0].request, completions[0].end == Completion::End::kCancelled);
       continue;
     }
-    for (ptrdiff_t i = 0; i < count && !port.closed(); ++i) {
+    for (ptrdiff_t i = 0; i < count && !port().closed(); ++i) {
       completed(*completions[i].request, completions[i].bytes);
     }
     if (count < static_cast<ptrdiff_t>(kBatch) || (wanted != nullptr && wanted->done)) break;
   }
   if (!busy_.empty()) moved |= push_busy();
-  leaving_.look();
+  look_who_is_awaited();
   return moved;
 }
 
@@ -61,13 +60,13 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
     case Request::Kind::kFrameOut: {
       --peer(request.peer).frames_out;
       Operation* const send = std::exchange(request.operation, nullptr);
-      repair_.frame_went(request);
+      frame_went(request);
       if (send != nullptr) finish(*send, {});
       return;
     }
     case Request::Kind::kFrameIn:
       take_frame(request, bytes);
-      if (!requests_.port().closed() && !requests_.repost(request)) refused(request);
+      if (!port().closed() && !requests_.repost(request)) refused(request);
       return;
     case Request::Kind::kPieceIn:
       if (bytes != request.bytes) {
@@ -89,12 +88,12 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
 
 void FrameEndpoint::failed(Request& request, bool cancelled) {
   const int rank = request.peer;
-  if (!cancelled && repair_.mend(request)) return;
+  if (!cancelled && mend(request)) return;
   switch (request.kind) {
     case Request::Kind::kFrameOut:
       --peer(rank).frames_out;
       request.under_way = false;
-      if (!repair_.keeps() || request.seen) requests_.give_back(request);
+      if (!keeps_frames_ || request.seen) requests_.give_back(request);
       return lose(rank, "sending to it");
     case Request::Kind::kFrameIn:
       // Who sent it cannot be told: something too long comes from no rank of ours.
@@ -103,39 +102,37 @@ void FrameEndpoint::failed(Request& request, bool cancelled) {
     case Request::Kind::kPieceIn:
       if (cancelled && !request.operation->is(Phase::kEnding)) {
         request.piece = requests_.sink();
-        if (!requests_.repost(request) && !repair_.mend(request)) refused(request);
+        if (!requests_.repost(request) && !mend(request)) refused(request);
         return;
       }
       end_piece(request);
       if (cancelled) return;
       return lose(rank, "receiving from it");
     case Request::Kind::kPieceOut: end_piece(request); return lose(rank, "sending to it");
-    case Request::Kind::kConnection: return repair_.connection_broke(rank, request.rail);
+    case Request::Kind::kConnection: return connection_broke(rank, request.rail);
   }
 }
 
 // The port has failed at `what`, which concerns that peer only.
 void FrameEndpoint::lose(int rank, std::string_view what) {
-  const Port& port = requests_.port();
-  Status reason = Status::format(Code::kPeerFailed, "{} over {}: {}", what, port.where(),
-                                 port.error().message());
-  const bool has_left = leaving_.explains_loss(rank);
+  Status reason = Status::format(Code::kPeerFailed, "{} over {}: {}", what, port().where(),
+                                 port().error().message());
+  const bool has_left = explains_loss(rank);
   if (has_left) {
     reason =
         reason.with_context("it has destroyed its communicator, has died, or cannot be reached");
   }
   give_up(rank, reason);
-  if (has_left) leaving_.is_over(rank);
+  if (has_left) is_over(rank);
 }
 
 // A receive could not be posted again: of a piece, its peer is lost; of frames, from anyone, all.
 void FrameEndpoint::refused(Request& request) {
-  const Port& port = requests_.port();
   if (request.kind != Request::Kind::kPieceIn) {
-    return close(failure_of(port, "posting a receive with"));
+    return close(failure_of(port(), "posting a receive with"));
   }
   const int rank = request.peer;
-  const Status reason = port.error().with_context("posting a receive");
+  const Status reason = port().error().with_context("posting a receive");
   end_piece(request);
   give_up(rank, reason);
 }
@@ -154,7 +151,7 @@ bool FrameEndpoint::takes_apart(Operation& receive, const Message& message) {
 // comes back when a piece has come.
 Put FrameEndpoint::put_grant(Operation& receive) {
   const int rank = receive.peer;
-  const uint64_t ahead = kPiecesAhead * kPieceBytes * requests_.port().rails();
+  const uint64_t ahead = kPiecesAhead * kPieceBytes * port().rails();
   while (receive.begun < receive.limit && receive.begun - receive.moved < ahead &&
          post_piece(receive)) {
   }
@@ -176,20 +173,19 @@ Put FrameEndpoint::put_grant(Operation& receive) {
 
 bool FrameEndpoint::post_piece(Operation& receive) {
   if (!requests_.may_receive()) return false;
-  Port& port = requests_.port();
   Request& piece = requests_.take(Request::Kind::kPieceIn, receive.peer, &receive);
   const bool wanted = receive.transfer != &nobodys_;
   piece.piece = wanted ? receive.buffer + receive.begun : requests_.sink();
   piece.bytes = std::min(kPieceBytes, receive.limit - receive.begun);
-  name_piece(piece, receive.index, receive, port.rails());
-  const bool lost = repair_.mends() && peer(receive.peer).lost(piece.rail);
-  const Posted posted = lost ? Posted::kFailed : port.post(piece);
-  if (posted == Posted::kFailed && repair_.mend(piece)) {
+  name_piece(piece, receive.index, receive, port().rails());
+  const bool lost = mends_ && peer(receive.peer).lost(piece.rail);
+  const Posted posted = lost ? Posted::kFailed : port().post(piece);
+  if (posted == Posted::kFailed && mend(piece)) {
     if (!peer(receive.peer).failure.ok()) return false;
   } else if (posted != Posted::kYes) {
     requests_.give_back(piece);
     if (posted == Posted::kFailed) {
-      give_up(receive.peer, port.error().with_context("posting a receive"));
+      give_up(receive.peer, port().error().with_context("posting a receive"));
     }
     return false;
   }
@@ -200,22 +196,21 @@ bool FrameEndpoint::post_piece(Operation& receive) {
 Put FrameEndpoint::put_piece(Operation& send) {
   Peer& to = peer(send.peer);
   if (to.pieces_out >= kPiecesOut) return Put::kNotNow;
-  Port& port = requests_.port();
   Request& piece = requests_.take(Request::Kind::kPieceOut, send.peer, &send);
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);
-  name_piece(piece, static_cast<uint32_t>(send.partner), send, port.rails());
-  if (repair_.mends() && to.lost(piece.rail)) {  // the receiver says which way it is to go
+  name_piece(piece, static_cast<uint32_t>(send.partner), send, port().rails());
+  if (mends_ && to.lost(piece.rail)) {  // the receiver says which way it is to go
     send.begun += piece.bytes;
     requests_.give_back(piece);
     return Put::kYes;
   }
-  if (const Posted posted = port.post(piece); posted != Posted::kYes) {
+  if (const Posted posted = port().post(piece); posted != Posted::kYes) {
     const int rank = send.peer;
     const uint32_t rail = piece.rail;
     requests_.give_back(piece);
-    if (posted == Posted::kFailed && repair_.may_mend(rank)) {
-      repair_.lose_rail(rank, rail, port.error());
+    if (posted == Posted::kFailed && may_mend(rank)) {
+      lose_rail(rank, rail, port().error());
       return Put::kNotNow;
     }
     if (posted == Posted::kFailed) lose(rank, "sending to it");
@@ -237,11 +232,11 @@ void FrameEndpoint::end_piece(Request& request) {
     if (!requests_.in_flight(operation)) finish(operation, peer(rank).failure);
     return;
   }
-  if (!receives && repair_.keeps()) return repair_.sent_whole(operation);
+  if (!receives && keeps_frames_) return sent_whole(operation);
   if (operation.moved == operation.limit) {
     dequeue(operation);
     if (!receives) return finish(operation, {});
-    if (repair_.keeps()) {
+    if (keeps_frames_) {
       FrameHead head{};
       head.kind = FrameKind::kTaken;
       head.id = operation.partner;

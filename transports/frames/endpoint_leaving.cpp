@@ -1,6 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "transports/frames/leaving.hpp"
-
+//
+// How ranks learn that one of them leaves. It tells those that it has dealt with, over the
+// connections that they have. To tell all would connect every two ranks at the end of a
+// communicator, most of them for the first time (docs/scale.md). So a rank that waits for one of
+// which it has never heard sends that an empty frame. Then they have dealt with one another, or
+// nobody is there any more. If the network would not say that, all are told.
 #include <utility>
 
 #include "core/wait.hpp"
@@ -26,53 +30,53 @@ constexpr int kAskedAtOnce = 8;
 
 // ---- this rank ---------------------------------------------------------------------------------
 
-void Leaving::tell(std::span<const std::byte> last_words) {
+void FrameEndpoint::leave(std::span<const std::byte> last_words) {
   last_words_.assign(last_words.begin(), last_words.end());
   told_ = true;
-  for (int r = 0; r < endpoint_.ranks(); ++r) {
-    if (r == endpoint_.rank_ || !deals_with(endpoint_.peer(r))) continue;
-    endpoint_.peer(r).owes_leave = true;
-    endpoint_.make_busy(r);
-    endpoint_.push(r);
+  for (int r = 0; r < ranks(); ++r) {
+    if (r == rank_ || !deals_with(r)) continue;
+    peer(r).owes_leave = true;
+    make_busy(r);
+    push(r);
   }
 }
 
-bool Leaving::push(int rank) {
-  Peer& to = endpoint_.peer(rank);
+bool FrameEndpoint::push_leave(int rank) {
+  Peer& to = peer(rank);
   if (!to.owes_leave || !to.waiting.empty() || !to.streams.empty()) return false;
   FrameHead head{};
   head.kind = FrameKind::kLeave;
   head.bytes = last_words_.size();
-  to.owes_leave = !endpoint_.push_frame(rank, head, last_words_.data(), nullptr);
+  to.owes_leave = !push_frame(rank, head, last_words_.data(), nullptr);
   return !to.owes_leave;
 }
 
-void Leaving::has_dealt(int rank) {
-  if (std::exchange(endpoint_.peer(rank).dealt, true) || !told_) return;
-  endpoint_.peer(rank).owes_leave = true;
-  endpoint_.make_busy(rank);
+void FrameEndpoint::has_dealt(int rank) {
+  if (std::exchange(peer(rank).dealt, true) || !told_) return;
+  peer(rank).owes_leave = true;
+  make_busy(rank);
 }
 
 // Closing a connection while something is still coming in may lose what has gone out.
-void Leaving::say_goodbye() {
-  endpoint_.ending_ = true;
-  endpoint_.pool_.for_each([this](Operation& operation) {
-    endpoint_.dequeue(operation);
-    endpoint_.requests_.withdraw(operation);
-    operation.transfer = &endpoint_.nobodys_;
-    operation.become(FrameEndpoint::Phase::kEnding);
+void FrameEndpoint::say_goodbye() {
+  ending_ = true;
+  pool_.for_each([this](Operation& operation) {
+    dequeue(operation);
+    requests_.withdraw(operation);
+    operation.transfer = &nobodys_;
+    operation.become(Phase::kEnding);
   });
   yield_until(now_ms() + kGoodbyeMs, [this] {
-    if (endpoint_.requests_.port().closed()) return true;
-    endpoint_.poll_until(nullptr);
+    if (port().closed()) return true;
+    poll_until(nullptr);
     bool over = true;
-    for (int r = 0; r < endpoint_.ranks(); ++r) {
-      Peer& to = endpoint_.peer(r);
+    for (int r = 0; r < ranks(); ++r) {
+      Peer& to = peer(r);
       if ((to.sent == 0 && !to.heard()) || !to.failure.ok()) continue;
       FrameHead head{};
       head.kind = FrameKind::kGoodbye;
       if (!to.said_goodbye && !to.owes_leave) {
-        to.said_goodbye = endpoint_.push_frame(r, head, nullptr, nullptr);
+        to.said_goodbye = push_frame(r, head, nullptr, nullptr);
       }
       over = over && to.gone && (!to.said_goodbye || to.frames_out == 0);
     }
@@ -82,60 +86,60 @@ void Leaving::say_goodbye() {
 
 // ---- others ------------------------------------------------------------------------------------
 
-void Leaving::is_over(int rank) {
-  endpoint_.peer(rank).left = true;
-  endpoint_.end_waiting(rank);
-  if (all_have_left()) endpoint_.end_waiting(kAnySource);
+void FrameEndpoint::is_over(int rank) {
+  peer(rank).left = true;
+  end_waiting(rank);
+  if (all_have_left()) end_waiting(kAnySource);
 }
 
 // A rank alone may still send to itself.
-bool Leaving::all_have_left() const {
-  for (int r = 0; r < endpoint_.ranks(); ++r) {
-    if (r != endpoint_.rank_ && !endpoint_.has_left(r)) return false;
+bool FrameEndpoint::all_have_left() const {
+  for (int r = 0; r < ranks(); ++r) {
+    if (r != rank_ && !has_left(r)) return false;
   }
-  return endpoint_.ranks() > 1;
+  return ranks() > 1;
 }
 
-void Leaving::await(int rank) {
+void FrameEndpoint::await(int rank) {
   if (rank == kAnySource) {
     awaits_anyone_ = true;
   } else {
-    endpoint_.peer(rank).awaited = true;
+    peer(rank).awaited = true;
   }
 }
 
-void Leaving::note_whom_transfers_await() {
-  endpoint_.pool_.for_each([this](const Operation& operation) {
+void FrameEndpoint::note_whom_transfers_await() {
+  pool_.for_each([this](const Operation& operation) {
     if (operation.waits_for_peer()) await(operation.peer);
   });
 }
 
 // Whether nothing has ever come from it, and it may be there.
-bool Leaving::never_dealt_with(int rank) const {
-  const Peer& other = endpoint_.peer(rank);
-  return rank != endpoint_.rank_ && !other.heard() && !other.left && other.failure.ok();
+bool FrameEndpoint::never_dealt_with(int rank) const {
+  const Peer& other = peer(rank);
+  return rank != rank_ && !other.heard() && !other.left && other.failure.ok();
 }
 
 // Else it would be said to have died (core/exchange.hpp).
-bool Leaving::explains_loss(int rank) const {
-  return !tells_all_ && !endpoint_.greeting_ && never_dealt_with(rank);
+bool FrameEndpoint::explains_loss(int rank) const {
+  return !tells_all_ && !greeting_ && never_dealt_with(rank);
 }
 
 // Whether it is there. False if it is being asked.
-bool Leaving::ask(int rank) {
+bool FrameEndpoint::ask(int rank) {
   FrameHead head{};
   head.kind = FrameKind::kCredit;
-  return endpoint_.peer(rank).frames_out == 0 && endpoint_.push_frame(rank, head, nullptr, nullptr);
+  return peer(rank).frames_out == 0 && push_frame(rank, head, nullptr, nullptr);
 }
 
-void Leaving::look() {
-  if (++polls_ % kPollsPerLook != 0 || tells_all_ || endpoint_.ending_) return;
+void FrameEndpoint::look_who_is_awaited() {
+  if (++polls_ % kPollsPerLook != 0 || tells_all_ || ending_) return;
   const int64_t now = now_ms();
   if (now < next_look_ms_) return;
   next_look_ms_ = now + kLookMs;
   note_whom_transfers_await();
-  for (int r = 0; r < endpoint_.ranks() && endpoint_.closed_.ok(); ++r) {
-    Peer& other = endpoint_.peer(r);
+  for (int r = 0; r < ranks() && closed_.ok(); ++r) {
+    Peer& other = peer(r);
     const bool awaited = std::exchange(other.awaited, false) && never_dealt_with(r);
     other.looks_awaited = awaited ? other.looks_awaited + 1 : 0;
     if (other.looks_awaited % kLooksPerQuestion == 2) ask(r);
@@ -145,10 +149,10 @@ void Leaving::look() {
   if (looks_awaits_anyone_ >= 2) ask_anyone();
 }
 
-void Leaving::ask_anyone() {
+void FrameEndpoint::ask_anyone() {
   int asked = 0;
-  for (int i = 0; i < endpoint_.ranks() && asked < kAskedAtOnce && endpoint_.closed_.ok(); ++i) {
-    last_asked_ = (last_asked_ + 1) % endpoint_.ranks();
+  for (int i = 0; i < ranks() && asked < kAskedAtOnce && closed_.ok(); ++i) {
+    last_asked_ = (last_asked_ + 1) % ranks();
     if (never_dealt_with(last_asked_) && ask(last_asked_)) ++asked;
   }
 }

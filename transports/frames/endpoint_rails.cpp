@@ -1,6 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "transports/frames/rail_repair.hpp"
-
+//
+// Lines that break. The last one to a peer is a dead peer; one of several rails costs its share:
+//
+// - Frames are kept until the peer has said that they came (FrameHead::seen). Those that went over
+//   the lost rail, and were not seen, go over another one. The peer leaves aside what came twice.
+// - Pieces are asked for again by their receiver, one by one, over a rail that is left (kAgain); it
+//   knows which did not come. So a sender keeps its buffer until the receiver has it all (kTaken).
+// - Whoever loses a rail tells the other end (kRailLost) before it asks for anything, and cuts its
+//   own end, so nothing comes over that rail any more.
 #include <algorithm>
 #include <bit>
 #include <map>
@@ -13,8 +20,6 @@
 
 namespace tutti::frames {
 namespace {
-
-using Phase = Operation::Phase;
 
 // If the peer has died, who watches it says so in better words within this time.
 constexpr int64_t kWordOfDeathMs = 1000;
@@ -38,35 +43,35 @@ bool is_news(const std::string& text) {
 
 // ---- a line breaks -----------------------------------------------------------------------------
 
-void RailRepair::connection_broke(int rank, uint32_t rail) {
-  if (endpoint_.peer(rank).lost(rail)) return;  // by this end
-  const Port& port = endpoint_.requests_.port();
-  const Status why = port.rails() > 1 ? port.error() : port.error().with_context(port.where());
+void FrameEndpoint::connection_broke(int rank, uint32_t rail) {
+  if (peer(rank).lost(rail)) return;  // by this end
+  const Status why =
+      port().rails() > 1 ? port().error() : port().error().with_context(port().where());
   broken_connections_.push_back({rank, rail, now_ms(), why});
 }
 
-void RailRepair::hear_of_loss(int rank, uint32_t rail) {
+void FrameEndpoint::hear_of_loss(int rank, uint32_t rail) {
   lose_rail(rank, rail,
             Status::format(Code::kPeerFailed, "rail {}, {}: the other end has lost it", rail,
-                           endpoint_.requests_.port().where_rail(rail)));
+                           port().where_rail(rail)));
 }
 
 // Whether the peer has none left: it has died, or left.
-bool RailRepair::all_broken(int rank, const std::vector<BrokenConnection>& all) const {
-  uint64_t rails = endpoint_.peer(rank).lost_rails;
+bool FrameEndpoint::all_broken(int rank, const std::vector<BrokenConnection>& all) const {
+  uint64_t rails = peer(rank).lost_rails;
   for (const BrokenConnection& broken : all) {
     if (broken.rank == rank) rails |= uint64_t{1} << broken.rail;
   }
-  return static_cast<uint32_t>(std::popcount(rails)) == endpoint_.requests_.port().rails();
+  return static_cast<uint32_t>(std::popcount(rails)) == port().rails();
 }
 
-void RailRepair::look_at_broken_connections() {
+void FrameEndpoint::look_at_broken_connections() {
   if (broken_connections_.empty()) return;
   const int64_t now = now_ms();
   const std::vector<BrokenConnection> all = std::exchange(broken_connections_, {});
   for (const BrokenConnection& broken : all) {
-    const Peer& other = endpoint_.peer(broken.rank);
-    if (endpoint_.ending_ || other.left || other.gone || !other.failure.ok()) continue;
+    const Peer& other = peer(broken.rank);
+    if (ending_ || other.left || other.gone || !other.failure.ok()) continue;
     const int64_t age = now - broken.since_ms;
     const bool none_left = !mends_ || all_broken(broken.rank, all);
     if (!none_left && other.lost(broken.rail) && age >= kWarnMs) {
@@ -74,121 +79,118 @@ void RailRepair::look_at_broken_connections() {
     } else if (!none_left && !other.lost(broken.rail) && age >= kOthersMs) {
       lose_rail(broken.rank, broken.rail, broken.why);
     } else if (none_left && age >= kWordOfDeathMs) {
-      endpoint_.give_up(broken.rank, Status::format(Code::kPeerFailed, "the line to it broke: {}",
-                                                    broken.why.message()));
+      give_up(broken.rank,
+              Status::format(Code::kPeerFailed, "the line to it broke: {}", broken.why.message()));
     } else {
       broken_connections_.push_back(broken);
     }
   }
 }
 
-bool RailRepair::may_mend(int rank) const {
-  const Peer& other = endpoint_.peer(rank);
+bool FrameEndpoint::may_mend(int rank) const {
+  const Peer& other = peer(rank);
   const auto lost = static_cast<uint32_t>(std::popcount(other.lost_rails));
-  return mends_ && other.failure.ok() && lost + 1 < endpoint_.requests_.port().rails();
+  return mends_ && other.failure.ok() && lost + 1 < port().rails();
 }
 
-uint32_t RailRepair::rail_left(int rank, uint32_t wanted) const {
-  const uint32_t rails = endpoint_.requests_.port().rails();
+uint32_t FrameEndpoint::rail_left(int rank, uint32_t wanted) const {
+  const uint32_t rails = port().rails();
   for (uint32_t turn = 0; turn < rails; ++turn) {
     const uint32_t rail = (wanted + turn) % rails;
-    if (!endpoint_.peer(rank).lost(rail)) return rail;
+    if (!peer(rank).lost(rail)) return rail;
   }
   return rails;
 }
 
-void RailRepair::lose_rail(int rank, uint32_t rail, const Status& why) {
-  Peer& other = endpoint_.peer(rank);
+void FrameEndpoint::lose_rail(int rank, uint32_t rail, const Status& why) {
+  Peer& other = peer(rank);
   if (other.lost(rail)) return;
   other.lost_rails |= uint64_t{1} << rail;
   FrameHead head{};
   head.kind = FrameKind::kRailLost;
   head.id = rail;
   other.notices.push_front(head);
-  endpoint_.make_busy(rank);
+  make_busy(rank);
   broken_connections_.push_back({rank, rail, now_ms(), why});  // to be told
-  endpoint_.requests_.port().cut(rank, rail);  // what is under way ends, and is mended then
+  port().cut(rank, rail);  // what is under way ends, and is mended then
   for (Request* const frame : std::vector<Request*>(other.unseen)) {
     if (frame->rail == rail && !frame->under_way && !frame->seen) post_frame_again(*frame);
   }
 }
 
-void RailRepair::warn_of(int rank, uint32_t rail, const Status& why) const {
-  const Port& port = endpoint_.requests_.port();
-  const std::string& name = (*endpoint_.names_)[static_cast<size_t>(rank)];
-  const auto lost = static_cast<uint32_t>(std::popcount(endpoint_.peer(rank).lost_rails));
-  if (!is_news(fmt::format("{} {}", name, port.where_rail(rail)))) return;
+void FrameEndpoint::warn_of(int rank, uint32_t rail, const Status& why) const {
+  const std::string& name = (*names_)[static_cast<size_t>(rank)];
+  const auto lost = static_cast<uint32_t>(std::popcount(peer(rank).lost_rails));
+  if (!is_news(fmt::format("{} {}", name, port().where_rail(rail)))) return;
   log::warn("{} is no longer reached over {}; {} of {} rails remain", name, why.message(),
-            port.rails() - lost, port.rails());
+            port().rails() - lost, port().rails());
 }
 
 // ---- what was under way over it ----------------------------------------------------------------
 
-Posted RailRepair::post_frame(Request& frame) {
+Posted FrameEndpoint::post_frame(Request& frame) {
   const int rank = frame.peer;
   frame.under_way = true;
   frame.seen = false;
   for (;;) {
-    const Posted posted = endpoint_.requests_.port().post(frame);
+    const Posted posted = port().post(frame);
     if (posted != Posted::kYes) frame.under_way = false;
     if (posted != Posted::kFailed || !may_mend(rank)) return posted;
     const uint32_t rail = frame.rail;
-    lose_rail(rank, rail, endpoint_.requests_.port().error());
+    lose_rail(rank, rail, port().error());
     frame.under_way = true;
     frame.rail = rail_left(rank, rail);
   }
 }
 
-void RailRepair::post_frame_again(Request& frame) {
+void FrameEndpoint::post_frame_again(Request& frame) {
   const int rank = frame.peer;
-  if (!endpoint_.peer(rank).failure.ok()) return;
+  if (!peer(rank).failure.ok()) return;
   frame.rail = rail_left(rank, frame.rail);
   const Posted posted = post_frame(frame);
-  if (posted == Posted::kYes) ++endpoint_.peer(rank).frames_out;
-  if (posted == Posted::kFailed) endpoint_.lose(rank, "sending to it");
+  if (posted == Posted::kYes) ++peer(rank).frames_out;
+  if (posted == Posted::kFailed) lose(rank, "sending to it");
 }
 
-void RailRepair::frame_went(Request& frame) {
+void FrameEndpoint::frame_went(Request& frame) {
   frame.under_way = false;
-  if (!keeps_ || frame.seen) return endpoint_.requests_.give_back(frame);
-  if (endpoint_.peer(frame.peer).lost(frame.rail)) post_frame_again(frame);
+  if (!keeps_frames_ || frame.seen) return requests_.give_back(frame);
+  if (peer(frame.peer).lost(frame.rail)) post_frame_again(frame);
 }
 
-bool RailRepair::mend(Request& request) {
+bool FrameEndpoint::mend(Request& request) {
   const int rank = request.peer;
   const bool of_rail =
       request.kind != Request::Kind::kFrameIn && request.kind != Request::Kind::kConnection;
-  if (!mends_ || !of_rail || !endpoint_.peer(rank).failure.ok()) return false;
-  if (!endpoint_.peer(rank).lost(request.rail)) {
+  if (!mends_ || !of_rail || !peer(rank).failure.ok()) return false;
+  if (!peer(rank).lost(request.rail)) {
     if (!may_mend(rank)) return false;
-    lose_rail(rank, request.rail, endpoint_.requests_.port().error());
+    lose_rail(rank, request.rail, port().error());
   }
   if (request.kind == Request::Kind::kFrameOut) {
-    --endpoint_.peer(rank).frames_out;
+    --peer(rank).frames_out;
     frame_went(request);
   } else if (request.kind == Request::Kind::kPieceIn && !request.operation->is(Phase::kEnding)) {
     (void)expect_again(request);
   } else {
-    endpoint_.end_piece(request);
+    end_piece(request);
   }
   return true;
 }
 
 // Posts a piece over a rail that is left, and asks for it. False: the peer is lost.
-bool RailRepair::expect_again(Request& piece) {
+bool FrameEndpoint::expect_again(Request& piece) {
   const int rank = piece.peer;
   for (;;) {
     piece.rail = rail_left(rank, piece.rail);
-    const Posted posted = piece.rail < endpoint_.requests_.port().rails()
-                              ? endpoint_.requests_.port().post(piece)
-                              : Posted::kFailed;
+    const Posted posted = piece.rail < port().rails() ? port().post(piece) : Posted::kFailed;
     if (posted == Posted::kYes) break;
     if (posted == Posted::kFailed && may_mend(rank)) {
-      lose_rail(rank, piece.rail, endpoint_.requests_.port().error());
+      lose_rail(rank, piece.rail, port().error());
       continue;
     }
-    endpoint_.end_piece(piece);
-    endpoint_.lose(rank, "receiving from it");
+    end_piece(piece);
+    lose(rank, "receiving from it");
     return false;
   }
   FrameHead head{};
@@ -196,17 +198,17 @@ bool RailRepair::expect_again(Request& piece) {
   head.id = piece.operation->partner;
   head.tag = piece.tag;
   head.upto = piece.rail;
-  endpoint_.peer(rank).notices.push_back(head);
-  endpoint_.make_busy(rank);
+  peer(rank).notices.push_back(head);
+  make_busy(rank);
   return true;
 }
 
-bool RailRepair::send_again(int rank, const FrameHead& head) {
-  if (head.upto >= endpoint_.requests_.port().rails()) return false;
+bool FrameEndpoint::send_again(int rank, const FrameHead& head) {
+  if (head.upto >= port().rails()) return false;
   const auto rail = static_cast<uint32_t>(head.upto);
-  Operation* const send = endpoint_.pool_.find(head.id, rank);
+  Operation* const send = pool_.find(head.id, rank);
   if (send == nullptr || send->is(Phase::kEnding)) return true;  // it was cancelled
-  if (endpoint_.peer(rank).lost(rail)) return true;  // which the peer hears of, and asks again
+  if (peer(rank).lost(rail)) return true;  // which the peer hears of, and asks again
   // Several pieces have this number; the one nearest to those being sent is meant.
   const uint64_t now = send->begun / kPieceBytes;
   const auto ahead = static_cast<int16_t>(piece_of(head.tag) - now);
@@ -214,29 +216,29 @@ bool RailRepair::send_again(int rank, const FrameHead& head) {
   if (operation_of(head.tag) != static_cast<uint32_t>(send->partner) || offset >= send->limit) {
     return false;
   }
-  Request& piece = endpoint_.requests_.take(Request::Kind::kPieceOut, rank, send);
+  Request& piece = requests_.take(Request::Kind::kPieceOut, rank, send);
   piece.piece = send->buffer + offset;
   piece.bytes = std::min(kPieceBytes, send->limit - offset);
   piece.tag = head.tag;
   piece.rail = rail;
-  if (endpoint_.requests_.port().post(piece) == Posted::kYes) {
-    ++endpoint_.peer(rank).pieces_out;
+  if (port().post(piece) == Posted::kYes) {
+    ++peer(rank).pieces_out;
     return true;
   }
-  endpoint_.requests_.give_back(piece);
-  const Status why = endpoint_.requests_.port().error();
+  requests_.give_back(piece);
+  const Status why = port().error();
   if (may_mend(rank)) {
     lose_rail(rank, rail, why);
   } else {
-    endpoint_.lose(rank, "sending to it");
+    lose(rank, "sending to it");
   }
   return true;
 }
 
 // ---- what the peer has -------------------------------------------------------------------------
 
-bool RailRepair::handle_taken(int rank, const FrameHead& head) {
-  Operation* const send = endpoint_.pool_.find(head.id, rank);
+bool FrameEndpoint::handle_taken(int rank, const FrameHead& head) {
+  Operation* const send = pool_.find(head.id, rank);
   if (send == nullptr || send->is(Phase::kEnding)) return true;
   if (send->limit == 0) return false;  // nothing of it was granted
   send->taken = true;
@@ -244,31 +246,31 @@ bool RailRepair::handle_taken(int rank, const FrameHead& head) {
   return true;
 }
 
-void RailRepair::sent_whole(Operation& send) {
-  if (!send.taken || endpoint_.requests_.in_flight(send)) return;
-  endpoint_.dequeue(send);
-  endpoint_.finish(send, {});
+void FrameEndpoint::sent_whole(Operation& send) {
+  if (!send.taken || requests_.in_flight(send)) return;
+  dequeue(send);
+  finish(send, {});
 }
 
-bool RailRepair::note_seen(int rank, uint32_t seen) {
-  Peer& to = endpoint_.peer(rank);
+bool FrameEndpoint::note_seen(int rank, uint32_t seen) {
+  Peer& to = peer(rank);
   const uint32_t unseen = to.sent - seen;
   if (unseen > to.unseen.size()) return false;
-  if (unseen < to.unseen.size()) endpoint_.make_busy(rank);
+  if (unseen < to.unseen.size()) make_busy(rank);
   const auto first_unseen = to.unseen.end() - unseen;
   for (auto frame = to.unseen.begin(); frame != first_unseen; ++frame) {
     (*frame)->seen = true;
-    if (!(*frame)->under_way) endpoint_.requests_.give_back(**frame);
+    if (!(*frame)->under_way) requests_.give_back(**frame);
   }
   to.unseen.erase(to.unseen.begin(), first_unseen);
   return true;
 }
 
-void RailRepair::forget_frames(int rank) {
-  Peer& to = endpoint_.peer(rank);
+void FrameEndpoint::forget_frames(int rank) {
+  Peer& to = peer(rank);
   for (Request* const frame : to.unseen) {
     frame->seen = true;
-    if (!frame->under_way) endpoint_.requests_.give_back(*frame);
+    if (!frame->under_way) requests_.give_back(*frame);
   }
   to.unseen.clear();
   to.notices.clear();
