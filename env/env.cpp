@@ -94,6 +94,14 @@ std::vector<std::string> process_environment_names() {
   return names;
 }
 
+std::string user_cache_folder(const Getter& getter) {
+  // A relative one is to be ignored, says the specification.
+  std::string folder = getter("XDG_CACHE_HOME").value_or("");
+  if (folder.starts_with('/')) return folder + "/tutti";
+  folder = getter("HOME").value_or("");
+  return folder.starts_with('/') ? folder + "/.cache/tutti" : "";
+}
+
 Result<Environment> read_environment(const Getter& getter) {
   Environment environment;
   std::string errors;

@@ -48,6 +48,9 @@ struct Environment : JobVariables {
 using Getter = std::function<std::optional<std::string>(const std::string& name)>;
 Getter process_environment();
 std::vector<std::string> process_environment_names();
+// Where this user's caches are: $XDG_CACHE_HOME/tutti, or below ~/.cache; empty if the environment
+// has neither.
+std::string user_cache_folder(const Getter& getter);
 // All of it, for a program that this one starts: "NAME=value".
 std::vector<std::string> process_variables();
 

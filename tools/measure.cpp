@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 
+#include "core/files.hpp"
 #include "core/wait.hpp"
 #include "tools/checks.hpp"
 #include "tools/facts.hpp"
@@ -112,13 +113,8 @@ Report measure(const BenchRun& run) {
 
 // ---- all of them -------------------------------------------------------------------------------
 
-// Whole or not at all.
 void write(const std::string& path, const Report& report) {
-  const std::string fresh = path + ".new";
-  kNeed.write(fresh, tutti_tools::page_of(report));
-  std::error_code error;
-  std::filesystem::rename(fresh, path, error);
-  if (error) kNeed.fail(fmt::format("cannot write {}: {}", path, error.message()));
+  kNeed(tutti::replace_file(path, tutti_tools::page_of(report), tutti::kPublicFile));
 }
 
 // A machine, as far as its figures belong on one page.

@@ -11,11 +11,11 @@
 #include <cstring>
 #include <memory>
 
+#include "core/files.hpp"
 #include "core/json_text.hpp"
 #include "tools/inside.hpp"
 #include "tools/need.hpp"
 #include "tools/rates.hpp"
-#include "tools/replace_file.hpp"
 #include "tools/serve.hpp"
 
 namespace {
@@ -43,7 +43,7 @@ bool is_address(const std::string& text) {
 void write_metrics(const Arguments& arguments) {
   do {
     const auto rates = tutti_tools::measure_rates(arguments.wanted, arguments.interval_s);
-    kNeed(tutti_tools::replace_file(arguments.prometheus, to_metrics(rates)));
+    kNeed(tutti::replace_file(arguments.prometheus, to_metrics(rates), tutti::kPublicFile));
   } while (!arguments.once);
 }
 

@@ -12,12 +12,12 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "core/files.hpp"
 #include "core/json_text.hpp"
 #include "core/wait.hpp"
 #include "exec/call.hpp"
 #include "tools/inside.hpp"
 #include "tools/rates.hpp"
-#include "tools/replace_file.hpp"
 #include "tools/stack.hpp"
 #include "tools/verdict_text.hpp"
 
@@ -305,7 +305,7 @@ std::string Watcher::report(Watched& of, const Episodes::News& news, const Job& 
     if (communicator.status.ok()) text += calls_of(job, communicator);
   }
   text += stacks_of(job, verdict.findings);
-  const tutti::Status written = replace_file(path, text);
+  const tutti::Status written = tutti::replace_file(path, text, tutti::kPublicFile);
   if (written.ok()) return path;
   fmt::print(stderr, "tutti watch: {}\n", written.message());
   return "";
@@ -324,8 +324,8 @@ void Watcher::write_metrics(const std::vector<CommunicatorRates>& rates) const {
                            .host = finding.host});
     }
   }
-  const tutti::Status written =
-      replace_file(settings_.prometheus, to_metrics(rates) + to_metrics(states));
+  const tutti::Status written = tutti::replace_file(
+      settings_.prometheus, to_metrics(rates) + to_metrics(states), tutti::kPublicFile);
   if (!written.ok()) fmt::print(stderr, "tutti watch: {}\n", written.message());
 }
 

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 
@@ -44,20 +43,6 @@ Result<std::string> read_text(const std::string& path) {
   }
   text.resize(static_cast<size_t>(size));
   return text;
-}
-
-Status make_folders(const std::filesystem::path& folder) {
-  if (folder.empty()) return {};
-  struct stat found {};
-  if (stat(folder.c_str(), &found) == 0) return {};
-  TUTTI_RETURN_IF_ERROR(make_folders(folder.parent_path()));
-  if (mkdir(folder.c_str(), 0700) == 0 || errno == EEXIST) return {};
-  return failed(folder.string(), "cannot make this folder");
-}
-
-Status write_to_disk(int file, std::string_view text, const std::string& path) {
-  if (!write_all(file, text)) return failed(path, "cannot write it");
-  return fsync(file) == 0 ? Status() : failed(path, "cannot write it to the disk");
 }
 
 Result<std::optional<FoundTuning>> read_named(const std::string& path) {
@@ -113,13 +98,9 @@ std::string to_string(const MachineKey& key) {
 }
 
 std::optional<std::string> default_tuning_path(const MachineKey& key, const Getter& getter) {
-  std::string folder = getter("XDG_CACHE_HOME").value_or("");
-  if (!folder.starts_with('/')) {  // a relative one is to be ignored, says the specification
-    folder = getter("HOME").value_or("");
-    if (!folder.starts_with('/')) return std::nullopt;
-    folder += "/.cache";
-  }
-  return fmt::format("{}/tutti/tuning-{:016x}.json", folder, hash_of(to_string(key)));
+  const std::string folder = user_cache_folder(getter);
+  if (folder.empty()) return std::nullopt;
+  return fmt::format("{}/tuning-{:016x}.json", folder, hash_of(to_string(key)));
 }
 
 Result<Tuning> read_tuning_file(const std::string& path) {
@@ -128,20 +109,9 @@ Result<Tuning> read_tuning_file(const std::string& path) {
 }
 
 Status write_tuning_file(const std::string& path, const Tuning& tuning) {
-  TUTTI_RETURN_IF_ERROR(make_folders(std::filesystem::path(path).parent_path()));
-  std::string temporary = path + ".XXXXXX";
-  {
-    const Fd file(mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
-    if (!file.open()) return failed(path, "cannot make a file beside it");
-    if (Status status = write_to_disk(file.get(), print_tuning(tuning), path); !status.ok()) {
-      unlink(temporary.c_str());
-      return status;
-    }
-  }
-  if (rename(temporary.c_str(), path.c_str()) == 0) return {};
-  const Status status = failed(path, "cannot put the new one in its place");
-  unlink(temporary.c_str());
-  return status;
+  Status status = make_private_folders(std::filesystem::path(path).parent_path().string());
+  if (status.ok()) status = replace_file(path, print_tuning(tuning), kPrivateFile);
+  return status.with_context("tuning file " + path);
 }
 
 Result<std::optional<FoundTuning>> find_tuning(const Environment& environment,

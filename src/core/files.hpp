@@ -1,8 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Whole reads and writes: past signals, and where the system takes or gives less at once.
+// Whole reads and writes: past signals, where the system takes or gives less at once, and so that
+// nobody reads half a file.
 #pragma once
 
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -11,6 +13,8 @@
 #include <iterator>
 #include <string>
 #include <string_view>
+
+#include "core/status.hpp"
 
 namespace tutti {
 
@@ -43,5 +47,12 @@ inline std::string text_in_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
+
+inline constexpr mode_t kPrivateFile = 0600;  // for its user alone
+inline constexpr mode_t kPublicFile = 0666;   // less what the umask takes away
+// So that a reader finds the old file or the new one, whole, and on the disk.
+Status replace_file(const std::string& path, std::string_view text, mode_t mode);
+// The folder and those above it, where they are missing, for their user alone.
+Status make_private_folders(const std::string& folder);
 
 }  // namespace tutti

@@ -4,9 +4,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <span>
 
@@ -25,13 +22,7 @@ std::string_view text_of(std::span<const unsigned char> bytes) {
 
 }  // namespace
 
-KernelCache KernelCache::of_user() {
-  const Getter getter = process_environment();
-  std::string folder = getter("XDG_CACHE_HOME").value_or("");
-  if (folder.starts_with('/')) return KernelCache(folder + "/tutti");
-  folder = getter("HOME").value_or("");
-  return KernelCache(folder.starts_with('/') ? folder + "/.cache/tutti" : "");
-}
+KernelCache KernelCache::of_user() { return KernelCache(user_cache_folder(process_environment())); }
 
 std::string KernelCache::path_of(std::string_view key) const {
   return folder_.empty() ? "" : fmt::format("{}/kernels-{:016x}.bin", folder_, hash_of(key));
@@ -64,33 +55,12 @@ std::optional<std::vector<unsigned char>> KernelCache::read(std::string_view key
 
 void KernelCache::write(std::string_view key, const std::vector<unsigned char>& binary) const {
   if (folder_.empty() || binary.empty()) return;
-  std::vector<unsigned char> content(key.begin(), key.end());
   const uint64_t hash = hash_of(text_of(binary));
-  content.resize(key.size() + sizeof hash);
-  std::memcpy(content.data() + key.size(), &hash, sizeof hash);
-  content.insert(content.end(), binary.begin(), binary.end());
-  if (const Status status = put(path_of(key), content); !status.ok()) {
-    log::info("compiled device kernels are not kept: {}", status.message());
-  }
-}
-
-Status KernelCache::put(const std::string& path, const std::vector<unsigned char>& content) const {
-  for (size_t end = folder_.find('/', 1);; end = folder_.find('/', end + 1)) {
-    const std::string parent = folder_.substr(0, end);
-    if (mkdir(parent.c_str(), 0700) != 0 && errno != EEXIST && access(parent.c_str(), X_OK) != 0) {
-      return Status::system(errno, "make the folder " + parent);
-    }
-    if (end == std::string::npos) break;
-  }
-  std::string temporary = path + ".XXXXXX";
-  const Fd file(mkostemp(temporary.data(), O_CLOEXEC));  // mode 0600
-  if (!file.open()) return Status::system(errno, "make the file " + temporary);
-  if (write_all(file.get(), text_of(content)) && rename(temporary.c_str(), path.c_str()) == 0) {
-    return {};
-  }
-  const Status status = Status::system(errno, "write " + path);
-  unlink(temporary.c_str());
-  return status;
+  std::string content(key);
+  content.append(reinterpret_cast<const char*>(&hash), sizeof hash).append(text_of(binary));
+  Status status = make_private_folders(folder_);
+  if (status.ok()) status = replace_file(path_of(key), content, kPrivateFile);
+  if (!status.ok()) log::info("compiled device kernels are not kept: {}", status.message());
 }
 
 }  // namespace tutti::devices

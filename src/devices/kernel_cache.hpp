@@ -30,8 +30,6 @@ class KernelCache {
   [[nodiscard]] std::string path_of(std::string_view key) const;
 
  private:
-  Status put(const std::string& path, const std::vector<unsigned char>& content) const;
-
   std::string folder_;
 };
 

@@ -35,7 +35,8 @@ class File final : public Courier {
     ++number_;
     if (place_.rank != 0) return wait_and_read(path, head, deadline_ms);
     remove_written();
-    TUTTI_RETURN_IF_ERROR(write(path, head + std::string(mine) + "\n"));
+    TUTTI_RETURN_IF_ERROR(replace_file(path, head + std::string(mine) + "\n", kPrivateFile));
+    written_ = path;
     return std::string(mine);
   }
   void met() override { remove_written(); }
@@ -44,21 +45,6 @@ class File final : public Courier {
   void remove_written() {
     if (!written_.empty()) unlink(written_.c_str());
     written_.clear();
-  }
-
-  // Under another name first, so that nobody ever sees half of it.
-  Status write(const std::string& path, const std::string& text) {
-    const std::string draft = fmt::format("{}.{}", path, getpid());
-    const Fd file(open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!file.open()) return Status::system(errno, "making the file " + draft);
-    const bool whole = write_all(file.get(), text) && fsync(file.get()) == 0;
-    if (!whole || rename(draft.c_str(), path.c_str()) != 0) {
-      const int error = errno;
-      unlink(draft.c_str());
-      return Status::system(error, "writing the file " + path);
-    }
-    written_ = path;
-    return {};
   }
 
   // The bytes of the file after `head`; "" if it is not there or belongs to another job.
