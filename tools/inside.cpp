@@ -90,15 +90,15 @@ bool is_ours(int pid) {
 namespace {
 
 // Ends the command if there is no such process, or it may not be looked at.
-void refuse_what_is_not_ours(const char* command, int pid, int status) {
+void refuse_what_is_not_ours(const char* command, int pid) {
   if (access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0) {
     fmt::print(stderr, "{}: there is no process {} on this host\n", command, pid);
-    throw CLI::RuntimeError(status);
+    throw CLI::RuntimeError(kNothingToSee);
   }
   if (is_ours(pid)) return;
   fmt::print(stderr, "{}: process {} is another user's: run this as that user, or as root\n",
              command, pid);
-  throw CLI::RuntimeError(status);
+  throw CLI::RuntimeError(kNothingToSee);
 }
 
 }  // namespace
@@ -113,8 +113,8 @@ void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted) {
                    "Of this host only: do not ask ranks of other hosts");
 }
 
-void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted, int status) {
-  if (wanted.pid != 0) refuse_what_is_not_ours(command, wanted.pid, status);
+void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted) {
+  if (wanted.pid != 0) refuse_what_is_not_ours(command, wanted.pid);
   std::string whose = "no process of this user on this host has a";
   if (wanted.pid != 0) whose = fmt::format("process {} has no", wanted.pid);
   if (!wanted.name.empty()) {
@@ -124,7 +124,7 @@ void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted, i
   fmt::print(stderr,
              "A process that still waits for others to arrive has none: the log of rank 0 says for "
              "whom, after 10 s (TUTTI_WARN_AFTER_MS).\n");
-  throw CLI::RuntimeError(status);
+  throw CLI::RuntimeError(kNothingToSee);
 }
 
 std::string hosts_of(const tutti::inspect::CommunicatorView& view) {

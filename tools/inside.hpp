@@ -16,9 +16,10 @@ namespace tutti_tools {
 void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted);
 // Whether there is such a process on this host, and this user may look at it.
 bool is_ours(int pid);
-// Ends the command with that status.
-[[noreturn]] void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted,
-                                 int status);
+// The exit statuses of the commands that judge jobs.
+enum ExitStatus : int { kWell, kSlow, kHung, kNothingToSee };
+// Ends the command with kNothingToSee.
+[[noreturn]] void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted);
 // "host0, host1".
 std::string hosts_of(const tutti::inspect::CommunicatorView& view);
 // "on host0 ", as long for all ranks; empty where there is one host only.

@@ -23,15 +23,6 @@ constexpr double kMostLooks = 16;
 
 double now_ms() { return static_cast<double>(tutti::now_ms()); }
 
-void pause_until(double end_ms) {
-  constexpr double kMostMs = 999;  // of one nap
-  tutti::Bell bell{};
-  for (double left_ms = end_ms - now_ms(); left_ms > 0; left_ms = end_ms - now_ms()) {
-    const double nap_us = 1000 * std::min(left_ms, kMostMs);
-    tutti::nap(bell, static_cast<int64_t>(nap_us), [] { return false; });
-  }
-}
-
 bool is_on_one_host(const Job& job) {
   return std::ranges::none_of(job.communicators, [](const Communicator& one) {
     return one.status.ok() && one.view.across_hosts();
@@ -73,17 +64,28 @@ class Sampler {
 
 }  // namespace
 
+void sleep_for(double seconds, const std::function<bool()>& over) {
+  constexpr double kMostMs = 500;  // until it asks again
+  tutti::Bell bell{};
+  const double end_ms = now_ms() + seconds * kMsPerS;
+  for (double left_ms = end_ms - now_ms(); left_ms > 0; left_ms = end_ms - now_ms()) {
+    const double nap_us = 1000 * std::min(left_ms, kMostMs);
+    tutti::nap(bell, static_cast<int64_t>(nap_us), [] { return false; });
+    if (over && over()) return;
+  }
+}
+
 std::vector<Looks> look_for(const std::vector<Job>& jobs, double seconds, double sampled_s) {
   const double begun_ms = now_ms();
   const double end_ms = begun_ms + seconds * kMsPerS;
-  pause_until(end_ms - sampled_s * kMsPerS);
+  sleep_for(seconds - sampled_s);
   std::vector<Sampler> samplers;
   if (sampled_s > 0) {
     for (const Job& job : jobs) samplers.emplace_back(job, sampled_s);
   }
   while (!samplers.empty() && now_ms() < end_ms) {
     for (Sampler& sampler : samplers) sampler.sample();
-    pause_until(std::min(end_ms, now_ms() + kSampleMs));
+    sleep_for(std::min(end_ms - now_ms(), kSampleMs) / kMsPerS);
   }
   std::vector<Looks> all;
   for (size_t i = 0; i < jobs.size(); ++i) {

@@ -4,6 +4,7 @@
 // asked again and again what the processes do.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "inspect/slow.hpp"
@@ -17,6 +18,9 @@ struct Looks {
   std::vector<tutti::inspect::Usage> usages;  // by place among its processes
   double seconds = 0;                         // between the two
 };
+
+// Sleeps so long, or until it is over, as it finds within half a second.
+void sleep_for(double seconds, const std::function<bool()>& over = {});
 
 // The least time that tells what moves, also by the count of processor time.
 inline constexpr double kBriefS = 0.15;

@@ -16,6 +16,7 @@ namespace {
 using tutti::inspect::Communicator;
 using tutti::inspect::CommunicatorView;
 using tutti::inspect::Job;
+using tutti::inspect::percent;
 using tutti::inspect::RankRates;
 using tutti::inspect::RankView;
 using Json = nlohmann::ordered_json;
@@ -33,8 +34,6 @@ std::string short_number(double value) {
   }
   return fmt::format("{:.{}f}{}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
 }
-
-std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
 std::string row_of(const RankRates& one, const CommunicatorView& view, const RankView& rank) {
   const std::string awaits = one.awaits < 0 ? "" : fmt::format("rank {}", one.awaits);
@@ -176,7 +175,7 @@ Json to_json(const std::vector<CommunicatorRates>& all) {
                        {"because", rates.because}});
     }
     json.push_back({{"name", view.name},
-                    {"job", view.job},
+                    {"job", one.job},
                     {"host", view.host},
                     {"slowest_rank", slowest == nullptr ? Json(nullptr) : Json(slowest->rank)},
                     {"ranks", ranks}});

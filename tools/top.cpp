@@ -21,7 +21,6 @@
 namespace {
 
 constexpr tutti::Need kNeed{"tutti top"};
-constexpr int kNothingToSee = 3;
 // Between the two looks of a scrape.
 constexpr double kScrapeS = 0.5;
 
@@ -52,7 +51,7 @@ void show(const Arguments& arguments) {
   do {
     const auto rates = tutti_tools::measure_rates(arguments.wanted, arguments.interval_s);
     if (rates.empty() && arguments.once) {
-      tutti_tools::nothing_to_see("tutti top", arguments.wanted, kNothingToSee);
+      tutti_tools::nothing_to_see("tutti top", arguments.wanted);
     }
     if (terminal) fmt::print("\x1b[H\x1b[2J");
     if (arguments.json) {

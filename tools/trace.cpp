@@ -22,7 +22,6 @@ namespace {
 using tutti::inspect::Job;
 
 constexpr tutti::Need kNeed{"tutti trace"};
-constexpr int kNothingToSee = 3;
 
 struct Arguments {
   tutti::inspect::Wanted wanted;
@@ -42,7 +41,7 @@ std::string count(size_t number, std::string_view thing) {
 
 void run(const Arguments& arguments) {
   const std::vector<Job> jobs = find_jobs(with_all_calls(arguments.wanted));
-  if (jobs.empty()) tutti_tools::nothing_to_see("tutti trace", arguments.wanted, kNothingToSee);
+  if (jobs.empty()) tutti_tools::nothing_to_see("tutti trace", arguments.wanted);
   std::vector<tutti::inspect::TracedCommunicator> views;
   std::string unseen;
   for (const Job& job : jobs) {

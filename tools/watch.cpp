@@ -5,11 +5,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <filesystem>
 #include <memory>
 
-#include "core/wait.hpp"
 #include "tools/checks.hpp"
 #include "tools/inside.hpp"
 #include "tools/need.hpp"
@@ -20,8 +18,6 @@ namespace {
 using tutti_tools::Watcher;
 
 constexpr tutti::Need kNeed{"tutti watch"};
-// The watcher ends at most so long after the job that it was asked for, also between two looks.
-constexpr int64_t kGoneWithinMs = 500;
 
 struct Arguments {
   tutti_tools::WatchSettings settings;
@@ -29,22 +25,11 @@ struct Arguments {
   double slow_from = 15;  // percent
 };
 
-// Until the next look, or until a job that was asked for has ended.
-void pause(const Watcher& watcher, double seconds, bool asked) {
-  tutti::Bell bell{};
-  const int64_t end_ms = tutti::host_ms() + static_cast<int64_t>(seconds * 1000);
-  for (int64_t left_ms = end_ms - tutti::host_ms(); left_ms > 0;
-       left_ms = end_ms - tutti::host_ms()) {
-    tutti::nap(bell, std::min(left_ms, kGoneWithinMs) * 1000, [] { return false; });
-    if (asked && !watcher.lives()) return;
-  }
-}
-
 // Ends the command; but a process that is there may make its next communicator later.
 void say_that_none_is_seen(const tutti_tools::WatchSettings& settings) {
   const int pid = settings.wanted.pid;
   if (settings.once || pid == 0 || !tutti_tools::is_ours(pid)) {
-    tutti_tools::nothing_to_see("tutti watch", settings.wanted, Watcher::kNothingToSee);
+    tutti_tools::nothing_to_see("tutti watch", settings.wanted);
   }
   fmt::print(stderr, "tutti watch: process {} has no communicator of Tutti now, waiting for one\n",
              pid);
@@ -56,7 +41,7 @@ void run(const Arguments& arguments) {
   const bool asked = settings.wanted.pid != 0 || !settings.wanted.name.empty();
   Watcher watcher(settings);
   if (settings.wanted.pid != 0 && !watcher.lives()) {
-    tutti_tools::nothing_to_see("tutti watch", settings.wanted, Watcher::kNothingToSee);
+    tutti_tools::nothing_to_see("tutti watch", settings.wanted);
   }
   if (!settings.reports.empty()) {
     std::error_code failed;
@@ -64,11 +49,11 @@ void run(const Arguments& arguments) {
     if (failed) kNeed.fail(fmt::format("making {}: {}", settings.reports, failed.message()));
   }
   const int status = watcher.look();
-  if (status == Watcher::kNothingToSee && !watcher.sees_any()) say_that_none_is_seen(settings);
-  if (settings.once && status != Watcher::kWell) throw CLI::RuntimeError(status);
+  if (status == tutti_tools::kNothingToSee && !watcher.sees_any()) say_that_none_is_seen(settings);
+  if (settings.once && status != tutti_tools::kWell) throw CLI::RuntimeError(status);
   if (settings.once) return;
   while (!asked || watcher.lives()) {
-    pause(watcher, arguments.interval_s, asked);
+    tutti_tools::sleep_for(arguments.interval_s, [&] { return asked && !watcher.lives(); });
     (void)watcher.look();
   }
   // What it says would stay true for whoever reads it.

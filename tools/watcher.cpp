@@ -16,7 +16,6 @@
 #include "core/json_text.hpp"
 #include "core/wait.hpp"
 #include "exec/call.hpp"
-#include "tools/inside.hpp"
 #include "tools/rates.hpp"
 #include "tools/stack.hpp"
 #include "tools/verdict_text.hpp"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "tools/episodes.hpp"
+#include "tools/inside.hpp"
 #include "tools/looks.hpp"
 #include "tools/rates.hpp"
 
@@ -30,12 +31,6 @@ struct WatchSettings {
 class Watcher {
  public:
   explicit Watcher(WatchSettings settings);
-
-  // The exit status of tutti watch --once.
-  static constexpr int kWell = 0;
-  static constexpr int kSlow = 1;
-  static constexpr int kHung = 2;
-  static constexpr int kNothingToSee = 3;
 
   // Looks at all jobs that are wanted, and prints what is news. Returns the gravest status: kHung,
   // kNothingToSee, kSlow, kWell; kNothingToSee if a job was asked for that is not there.

@@ -20,8 +20,6 @@ using tutti::inspect::Outcome;
 using tutti::inspect::Verdict;
 using Json = nlohmann::ordered_json;
 
-constexpr int kNothingToSee = 3;
-
 struct Arguments {
   tutti::inspect::Wanted wanted;
   double hung_after_s = 60;
@@ -31,15 +29,16 @@ struct Arguments {
 };
 
 int status_of(Outcome outcome) {
-  if (outcome == Outcome::kHangs) return 2;
-  return outcome == Outcome::kWaits || outcome == Outcome::kSlow ? 1 : 0;
+  if (outcome == Outcome::kHangs) return tutti_tools::kHung;
+  const bool late = outcome == Outcome::kWaits || outcome == Outcome::kSlow;
+  return late ? tutti_tools::kSlow : tutti_tools::kWell;
 }
 
 void run(const Arguments& given) {
   Arguments arguments = given;
   if (arguments.slow) arguments.wanted = with_all_calls(arguments.wanted);
   const std::vector<Job> jobs = find_jobs(arguments.wanted);
-  if (jobs.empty()) tutti_tools::nothing_to_see("tutti why", arguments.wanted, kNothingToSee);
+  if (jobs.empty()) tutti_tools::nothing_to_see("tutti why", arguments.wanted);
   const double look_s = arguments.slow ? arguments.for_s : tutti_tools::kBriefS;
   Json all = Json::array();
   int status = 0;

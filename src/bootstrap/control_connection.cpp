@@ -321,8 +321,7 @@ void ControlConnection::say_farewell() {
   const bool by_relay = back_.by_relay;
   leave();
   if (!socket_.open()) return;
-  const auto identity = peer_identity(socket_.get());
-  const bool serves = identity.ok() && identity->pid == getpid();
+  const bool serves = peer_is_this_process(socket_.get());
   if (!serves && !by_relay) return;
   const int64_t deadline_ms = now_ms() + kFarewellMs;
   while (socket_.open() && (serves || !answered_) && wait_for(epoll_.get(), POLLIN, deadline_ms)) {

@@ -156,10 +156,7 @@ Status Member::tell_failure(const Status& mine) {
 }
 
 // Whether the service runs in this process, which may end once its rank knows that it failed.
-bool Member::serves() const {
-  const auto identity = peer_identity(socket_.get());
-  return identity.ok() && identity->pid == getpid();
-}
+bool Member::serves() const { return peer_is_this_process(socket_.get()); }
 
 // ---- a round -----------------------------------------------------------------------------------
 

@@ -129,6 +129,11 @@ Result<PeerIdentity> peer_identity(int socket) {
   return PeerIdentity{credentials.pid, credentials.uid};
 }
 
+bool peer_is_this_process(int socket) {
+  const auto identity = peer_identity(socket);
+  return identity.ok() && identity->pid == getpid();
+}
+
 Fd peer_pidfd(int socket, int pid) {
   int pidfd = -1;
   socklen_t length = sizeof pidfd;

@@ -50,6 +50,7 @@ struct PeerIdentity {
   unsigned uid = 0;
 };
 Result<PeerIdentity> peer_identity(int socket);
+bool peer_is_this_process(int socket);
 // A pidfd of the process that connected; not open if the kernel has none to give.
 Fd peer_pidfd(int socket, int pid);
 // A pidfd of a process that cannot end meanwhile (this one); not open if the kernel has none.

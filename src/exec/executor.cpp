@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "core/caught.hpp"
-#include "core/probes.hpp"
 #include "core/tuned.hpp"
+#include "exec/probes.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {
@@ -93,31 +93,27 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
   uint32_t chain = 0;
   if (journal_ != nullptr && !enter(plan, chain)) [[unlikely]]
     return why_stopped(call, sequence_);
-  TUTTI_PROBE(call_enter, settings_.wait_report.communicator.c_str(), settings_.rank, sequence_,
-              call.collective, call.count, plan.element_bytes);
+  TUTTI_PROBE(call_enter, settings_, sequence_, call.collective, call.count, plan.element_bytes);
   try {
     lane.start(plan, 0, call, sequence_, chain);
     Advance advance = lane.advance();
     if (advance == Advance::kDone) {
-      TUTTI_PROBE(call_leave, settings_.wait_report.communicator.c_str(), settings_.rank,
-                  sequence_);
+      TUTTI_PROBE(call_leave, settings_, sequence_);
       return {};
     }
     WaitEnd end = WaitEnd::kReady;
     if (advance == Advance::kBlocked) {
-      TUTTI_PROBE(wait_begin, settings_.wait_report.communicator.c_str(), settings_.rank,
-                  sequence_);
+      TUTTI_PROBE(wait_begin, settings_, sequence_);
       end = wait_here(plan, [&] {
         advance = lane.advance();
         return advance != Advance::kBlocked;
       });
-      TUTTI_PROBE(wait_end, settings_.wait_report.communicator.c_str(), settings_.rank, sequence_);
+      TUTTI_PROBE(wait_end, settings_, sequence_);
     }
     if (advance == Advance::kDone) {
       const bool is_long = call.count * plan.element_bytes >= kLongBytes;
       if (is_long || lanes_.front()->wait_reporter().was_reported()) lane.note_end();
-      TUTTI_PROBE(call_leave, settings_.wait_report.communicator.c_str(), settings_.rank,
-                  sequence_);
+      TUTTI_PROBE(call_leave, settings_, sequence_);
       return {};
     }
     return give_up(lane, call, sequence_, advance, end);
@@ -196,8 +192,8 @@ Status Executor::prepare(Operation& operation) {
     return why_stopped(operation.call_, sequence_);
   }
   operation.sequence_ = sequence_;
-  TUTTI_PROBE(call_enter, settings_.wait_report.communicator.c_str(), settings_.rank, sequence_,
-              operation.call_.collective, operation.call_.count, operation.plan_->element_bytes);
+  TUTTI_PROBE(call_enter, settings_, sequence_, operation.call_.collective, operation.call_.count,
+              operation.plan_->element_bytes);
   return {};
 }
 
@@ -242,8 +238,7 @@ bool Executor::ends_at_once(Operation& operation) {
     if (advance == Advance::kFailed) {
       status = give_up(lane, operation.call_, operation.sequence_, advance, WaitEnd::kReady);
     } else {
-      TUTTI_PROBE(call_leave, settings_.wait_report.communicator.c_str(), settings_.rank,
-                  operation.sequence_);
+      TUTTI_PROBE(call_leave, settings_, operation.sequence_);
     }
   } catch (...) {
     status = broke_down(lane, operation.call_, operation.sequence_);
@@ -280,8 +275,7 @@ void Executor::part_ended(Operation& operation, const Status& status) {
   }
   if (operation.parts_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (operation.first_error_.ok()) {
-    TUTTI_PROBE(call_leave, settings_.wait_report.communicator.c_str(), settings_.rank,
-                operation.sequence_);
+    TUTTI_PROBE(call_leave, settings_, operation.sequence_);
   }
   Status first_error;
   std::swap(first_error, operation.first_error_);

@@ -10,8 +10,8 @@
 #include <span>
 
 #include "core/fields.hpp"
-#include "core/probes.hpp"
 #include "exec/executor.hpp"
+#include "exec/probes.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {
@@ -114,7 +114,7 @@ Status Executor::broke_down(LaneGroup& lanes, const Call& call, uint64_t sequenc
 
 Status Executor::why_stopped(const Call& call, uint64_t sequence) {
   failed_.store(true);
-  TUTTI_PROBE(call_fail, settings_.wait_report.communicator.c_str(), settings_.rank, sequence);
+  TUTTI_PROBE(call_fail, settings_, sequence);
   return health_.cause().with_context(describe(record_of(call, sequence)));
 }
 

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // How threads wait for operations that are queued.
-#include "core/probes.hpp"
 #include "exec/executor.hpp"
+#include "exec/probes.hpp"
 
 namespace tutti {
 
@@ -15,11 +15,9 @@ Status Executor::wait(Operation& operation, int64_t timeout_ms) {
   // The thread that drives the operation ends it when the communicator stops, so do not stop here.
   waiter.stop = nullptr;
   waiter.shared_stop = nullptr;
-  TUTTI_PROBE(wait_begin, settings_.wait_report.communicator.c_str(), settings_.rank,
-              operation.sequence_);
+  TUTTI_PROBE(wait_begin, settings_, operation.sequence_);
   const WaitEnd end = help_until_done(operation, waiter);
-  TUTTI_PROBE(wait_end, settings_.wait_report.communicator.c_str(), settings_.rank,
-              operation.sequence_);
+  TUTTI_PROBE(wait_end, settings_, operation.sequence_);
   if (end == WaitEnd::kReady) return operation.status();
   if (end == WaitEnd::kInterrupted) return see_to_end_of(operation, waiter);
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",

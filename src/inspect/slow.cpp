@@ -137,8 +137,6 @@ std::string clock_time(int64_t real_ns) {
   return fmt::format("{:02}:{:02}:{:02}", day.tm_hour, day.tm_min, day.tm_sec);
 }
 
-std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
-
 std::string why(Cause cause, const Usage* usage) {
   switch (cause) {
     case Cause::kStopped:
@@ -211,6 +209,8 @@ Finding of_late(const Job& job, const Communicator& communicator, const Costs& c
 }
 
 }  // namespace
+
+std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
 Costs costs_of(const CommunicatorView& view, const Job& job) {
   Costs costs;

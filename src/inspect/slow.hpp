@@ -4,12 +4,15 @@
 // the system tells; or the calls themselves.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "inspect/usage.hpp"
 #include "inspect/verdict.hpp"
 
 namespace tutti::inspect {
+
+std::string percent(double share);  // "12 %"
 
 // How much later a rank is than the others, in the calls that are known.
 struct Lateness {

@@ -8,8 +8,11 @@
 #if __has_include(<sys/sdt.h>)
 #define SDT_USE_VARIADIC
 #include <sys/sdt.h>
-// Arguments are integers and pointers, best those that lie in memory or a register anyway.
-#define TUTTI_PROBE(name, ...) STAP_PROBEV(tutti, name, __VA_ARGS__)
+// The arguments begin with the communicator and the rank of the executor's settings. All are
+// integers and pointers, best those that lie in memory or a register anyway.
+#define TUTTI_PROBE(name, settings, ...)                                                 \
+  STAP_PROBEV(tutti, name, (settings).wait_report.communicator.c_str(), (settings).rank, \
+              __VA_ARGS__)
 #else
 #define TUTTI_PROBE(name, ...) static_cast<void>(0)
 #endif
