@@ -20,27 +20,18 @@ using tutti_test::kill_myself;
 using tutti_test::kLimit;
 using tutti_test::kLongMs;
 using tutti_test::meet;
+using tutti_test::network_id;
 using tutti_test::run_processes;
 using tutti_test::says;
 using tutti_test::Shared;
 using Kind = ControlNews::Kind;
 
-UniqueId network_id() {
-  static int count = 0;
-  return derive_unique_id("control test " + std::to_string(getpid()) + std::to_string(count++),
-                          free_address("127.0.0.1"));
-}
-
 class Together : public testing::TestWithParam<Via> {};
 
 std::unique_ptr<Control> stay(const UniqueId& id, int rank, int ranks, Via via) {
-  auto exchange = meet(id, rank, ranks, kLongMs, rank % 2 == 1 ? via : Via::kAny);
-  EXPECT_TRUE(exchange.ok()) << error_of(exchange);
-  if (!exchange.ok()) return nullptr;
-  EXPECT_TRUE((*exchange)->allgather({}).ok());
-  auto control = (*exchange)->stay();
-  EXPECT_TRUE(control.ok()) << error_of(control);
-  return control.ok() ? *std::move(control) : nullptr;
+  const auto exchange = meet(id, rank, ranks, kLongMs, rank % 2 == 1 ? via : Via::kAny);
+  EXPECT_TRUE(!exchange.ok() || (*exchange)->allgather({}).ok());
+  return tutti_test::stay(exchange);
 }
 
 bool has_news(const Control& control, int64_t wait_ms) {

@@ -52,6 +52,14 @@ inline tutti::NetAddress free_address(const std::string& host) {
                                                 : tutti::NetAddress();
 }
 
+// An id at such an address; made before forking.
+inline tutti::UniqueId network_id() {
+  static int count = 0;
+  return tutti::derive_unique_id(
+      "network test " + std::to_string(getpid()) + std::to_string(count++),
+      free_address("127.0.0.1"));
+}
+
 inline std::vector<std::byte> bytes(const std::string& text) {
   const auto view = std::as_bytes(std::span(text));
   return {view.begin(), view.end()};
@@ -71,6 +79,16 @@ inline void await(const std::atomic<int>& flag, int value) {
 template <typename T>
 std::string error_of(const tutti::Result<T>& result) {
   return std::string(result.status().message());
+}
+
+// The connection of a rank that stays; null, having failed the test, if it cannot.
+inline std::unique_ptr<tutti::Control> stay(
+    const tutti::Result<std::unique_ptr<tutti::Exchange>>& exchange) {
+  EXPECT_TRUE(exchange.ok()) << error_of(exchange);
+  if (!exchange.ok()) return nullptr;
+  auto control = (*exchange)->stay();
+  EXPECT_TRUE(control.ok()) << error_of(control);
+  return control.ok() ? *std::move(control) : nullptr;
 }
 
 }  // namespace tutti_test

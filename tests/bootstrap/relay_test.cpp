@@ -24,16 +24,12 @@ using tutti_test::kill_myself;
 using tutti_test::kLimit;
 using tutti_test::kLongMs;
 using tutti_test::meet;
+using tutti_test::network_id;
 using tutti_test::run_processes;
 using tutti_test::says;
 using tutti_test::Shared;
+using tutti_test::stay;
 using Kind = ControlNews::Kind;
-
-UniqueId relayed_id() {
-  static int count = 0;
-  return derive_unique_id("relay test " + std::to_string(getpid()) + std::to_string(count++),
-                          free_address("127.0.0.1"));
-}
 
 int connect_relay(const UniqueId& id, Fd& socket) {
   return connect_abstract(bootstrap::relay_name(id.name), SocketType::kStream, socket);
@@ -45,15 +41,6 @@ Result<std::unique_ptr<Exchange>> meet_by_relay(const UniqueId& id, int rank, in
   Fd socket;
   while (rank > 1 && connect_relay(id, socket) != 0) usleep(1000);
   return meet(id, rank, ranks, timeout_ms, rank == 0 ? Via::kAny : Via::kRelay);
-}
-
-std::unique_ptr<Control> stay(const UniqueId& id, int rank, int ranks) {
-  auto exchange = meet_by_relay(id, rank, ranks);
-  EXPECT_TRUE(exchange.ok()) << error_of(exchange);
-  if (!exchange.ok()) return nullptr;
-  auto control = (*exchange)->stay();
-  EXPECT_TRUE(control.ok()) << error_of(control);
-  return control.ok() ? *std::move(control) : nullptr;
 }
 
 // What is told until something of that kind is.
@@ -68,7 +55,7 @@ std::vector<ControlNews> listen(Control& control, Kind last) {
 }
 
 TEST(Relay, GivesRanksTheBytesOfAllInRankOrder) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   run_processes({6, kLimit, {}}, [&](int rank) {
     auto exchange = meet_by_relay(id, rank, 6);
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
@@ -88,7 +75,7 @@ TEST(Relay, GivesRanksTheBytesOfAllInRankOrder) {
 }
 
 TEST(Relay, RanksMayComeBeforeTheService) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> arriving;
   run_processes({4, kLimit, {}}, [&](int rank) {
     if (rank == 0) {
@@ -102,7 +89,7 @@ TEST(Relay, RanksMayComeBeforeTheService) {
 }
 
 TEST(Relay, RanksGoWithoutIfWhoHasItsPlaceStartsNone) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Fd place;
   ASSERT_EQ(bind_abstract(bootstrap::relay_name(id.name), SocketType::kStream, place), 0);
   run_processes({3, kLimit, {}}, [&](int rank) {
@@ -112,7 +99,7 @@ TEST(Relay, RanksGoWithoutIfWhoHasItsPlaceStartsNone) {
 }
 
 TEST(Relay, RanksThatFindTheServiceOnTheirHostStartNone) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> arriving;
   Shared<std::atomic<int>> looked;
   run_processes({3, kLimit, {}}, [&](int rank) {
@@ -131,7 +118,7 @@ TEST(Relay, RanksThatFindTheServiceOnTheirHostStartNone) {
 }
 
 TEST(Relay, ARankThatDoesNotArriveIsNamedToAll) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   run_processes({3, kLimit, {}}, [&](int rank) {
     auto exchange = meet_by_relay(id, rank, 4, 1000);
     EXPECT_EQ(exchange.status().code(), Code::kTimeout);
@@ -140,7 +127,7 @@ TEST(Relay, ARankThatDoesNotArriveIsNamedToAll) {
 }
 
 TEST(Relay, ARankThatCannotGoOnIsNamedToAll) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   run_processes({4, kLimit, {}}, [&](int rank) {
     auto exchange = meet_by_relay(id, rank, 4);
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
@@ -157,7 +144,7 @@ TEST(Relay, ARankThatCannotGoOnIsNamedToAll) {
 }
 
 TEST(Relay, TheRankOfItsProcessIsNamedIfThatDiesWhileTheyMeet) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   run_processes({4, kLimit, {1}}, [&](int rank) {
     auto exchange = meet_by_relay(id, rank, 4);
     ASSERT_TRUE(exchange.ok()) << error_of(exchange);
@@ -172,11 +159,11 @@ TEST(Relay, TheRankOfItsProcessIsNamedIfThatDiesWhileTheyMeet) {
 }
 
 TEST(Relay, RanksComeBackToTheServiceIfItsProcessDies) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> over;
   run_processes({5, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(id, rank, 5);
+    const auto control = stay(meet_by_relay(id, rank, 5));
     ASSERT_NE(control, nullptr);
     ++*together;
     await(*together, 5);
@@ -201,12 +188,12 @@ TEST(Relay, RanksComeBackToTheServiceIfItsProcessDies) {
 }
 
 TEST(Relay, RanksComeBackAlsoAfterTheRanksOfTheServicesProcessHaveLeft) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> heard;
   Shared<std::atomic<int>> over;
   run_processes({4, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(id, rank, 4);
+    const auto control = stay(meet_by_relay(id, rank, 4));
     ASSERT_NE(control, nullptr);
     ++*together;
     await(*together, 4);
@@ -231,11 +218,11 @@ TEST(Relay, RanksComeBackAlsoAfterTheRanksOfTheServicesProcessHaveLeft) {
 }
 
 TEST(Relay, RanksComeBackThoughAChildOfItsProcessKeepsItsConnectionsOpen) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> over;
   run_processes({4, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(id, rank, 4);
+    const auto control = stay(meet_by_relay(id, rank, 4));
     ASSERT_NE(control, nullptr);
     ++*together;
     await(*together, 4);
@@ -258,11 +245,11 @@ TEST(Relay, RanksComeBackThoughAChildOfItsProcessKeepsItsConnectionsOpen) {
 }
 
 TEST(Relay, WhoComesBackHearsWhatItMissedAndIsHeard) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> heard;
   run_processes({4, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(id, rank, 4);
+    const auto control = stay(meet_by_relay(id, rank, 4));
     ASSERT_NE(control, nullptr);
     ++*together;
     await(*together, 4);
@@ -284,10 +271,10 @@ TEST(Relay, WhoComesBackHearsWhatItMissedAndIsHeard) {
 }
 
 TEST(Relay, WhoLeavesWhenItsProcessHasDiedIsNotSaidToHaveDied) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
   run_processes({3, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(id, rank, 3);
+    const auto control = stay(meet_by_relay(id, rank, 3));
     ASSERT_NE(control, nullptr);
     ++*together;
     await(*together, 3);
@@ -303,12 +290,12 @@ TEST(Relay, WhoLeavesWhenItsProcessHasDiedIsNotSaidToHaveDied) {
 }
 
 TEST(Relay, WhoLeavesWhileItsProcessIsStoppedIsNotSaidToHaveDiedIfThatDies) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> leaving;
   Shared<std::atomic<int>> relay;
   run_processes({3, kLimit, {1}}, [&](int rank) {
-    auto control = stay(id, rank, 3);
+    auto control = stay(meet_by_relay(id, rank, 3));
     ASSERT_NE(control, nullptr);
     if (rank == 1) {
       *relay = getpid();
@@ -333,10 +320,10 @@ TEST(Relay, WhoLeavesWhileItsProcessIsStoppedIsNotSaidToHaveDiedIfThatDies) {
 }
 
 TEST(Relay, TheDeathOfTheServiceIsToldByIt) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
   run_processes({3, kLimit, {0}}, [&](int rank) {
-    const auto control = stay(id, rank, 3);
+    const auto control = stay(meet_by_relay(id, rank, 3));
     ASSERT_NE(control, nullptr);
     ++*together;
     await(*together, 3);
@@ -348,7 +335,7 @@ TEST(Relay, TheDeathOfTheServiceIsToldByIt) {
 }
 
 TEST(Relay, RefusesAnotherSecretAndServesOnForTheRest) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> refused;
   run_processes({4, kLimit, {}}, [&](int process) {
     if (process == 3) {
@@ -367,7 +354,7 @@ TEST(Relay, RefusesAnotherSecretAndServesOnForTheRest) {
 }
 
 TEST(Relay, IsNotDisturbedByStrangers) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> attacked;
   run_processes({4, kLimit, {}}, [&](int process) {
     if (process == 3) {
@@ -392,7 +379,7 @@ TEST(Relay, IsNotDisturbedByStrangers) {
 
 // A member that knows the secret and speaks nonsense ends the meeting, by its name.
 TEST(Relay, WhoSpeaksNonsenseIsNamedToAll) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   run_processes({4, kLimit, {}}, [&](int rank) {
     if (rank == 3) {
       Fd socket;
@@ -428,7 +415,7 @@ TEST(Relay, WhoSpeaksNonsenseIsNamedToAll) {
 }
 
 TEST(Relay, WhoWaitsForARankOfAnotherVersionIsToldInTheEndThatItWasRefused) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   run_processes({3, kLimit, {}}, [&](int process) {
     if (process == 2) {
       Fd socket;

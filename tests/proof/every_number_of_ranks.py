@@ -19,11 +19,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from packages import need  # noqa: E402
+
 BYTES = 64
 MOST = 12
-SKIPPED = 77
-
-
 SENT_FIRST = 0
 
 
@@ -96,13 +96,7 @@ def claims(z3):
 
 
 def main():
-    try:
-        import z3
-    except ImportError:
-        if Path(sys.executable) != Path("/usr/bin/python3") and Path("/usr/bin/python3").exists():
-            return subprocess.run(["/usr/bin/python3", "-B", *sys.argv]).returncode
-        print("SKIPPED: no interpreter has the module z3 (Debian: python3-z3)")
-        return SKIPPED
+    z3 = need("z3", "python3-z3")
     failed = 0
     for ranks in range(2, MOST + 1):
         for rank in range(ranks):

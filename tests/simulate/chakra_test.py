@@ -14,7 +14,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-SKIPPED = 77
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from packages import need  # noqa: E402
+
 CALLS = [
     ["allreduce", "-n", "4", "--hosts", "4", "-b", "1kb", "-a", "ring"],
     ["allreduce", "-n", "8", "--hosts", "2", "-b", "64kb", "-a", "hierarchical"],
@@ -22,15 +24,6 @@ CALLS = [
     ["broadcast", "-n", "6", "--hosts", "1", "-b", "8"],
 ]
 KINDS = {4: "calc", 5: "send", 6: "recv"}
-
-
-def python_with_protobuf():
-    """Debian's package is for Debian's interpreter; None if there is none."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if Path(python).exists() and subprocess.run(
-                [python, "-c", "import google.protobuf"], capture_output=True).returncode == 0:
-            return python
-    return None
 
 
 def messages():
@@ -148,13 +141,8 @@ def compare(tutti):
 
 
 def main():
-    if sys.argv[1] == "--compare":
-        return compare(sys.argv[2])
-    python = python_with_protobuf()
-    if python is None:
-        print("SKIPPED: no interpreter has the module google.protobuf (Debian: python3-protobuf)")
-        return SKIPPED
-    return subprocess.run([python, __file__, "--compare", sys.argv[1]]).returncode
+    need("google.protobuf", "python3-protobuf")
+    return compare(sys.argv[1])
 
 
 if __name__ == "__main__":

@@ -17,10 +17,12 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+from packages import need  # noqa: E402
+
 ALPHA_US = 20
 RATE_GBIT = 8
 WITHIN = 0.05
-SKIPPED = 77
 UNASKED_BYTES = 64 << 10
 SIZES = ["8", "1kb", "32kb"]
 SHORT = ["8"]  # else several messages of a rank would share its link
@@ -117,22 +119,10 @@ def simulated(tutti, collective, algorithm, ranks, size, path):
     return json.loads(subprocess.run(command, check=True, capture_output=True).stdout)["seconds"]
 
 
-def python_with_simgrid():
-    """Debian's package is for Debian's interpreter; None if there is none."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if Path(python).exists() and subprocess.run(
-                [python, "-c", "import simgrid"], capture_output=True).returncode == 0:
-            return python
-    return None
-
-
 def main():
     if sys.argv[1] == "--replay":
         return replay(sys.argv[2], float(sys.argv[3]), float(sys.argv[4]))
-    python = python_with_simgrid()
-    if python is None:
-        print("SKIPPED: no interpreter has the module simgrid (Debian: python3-simgrid)")
-        return SKIPPED
+    need("simgrid", "python3-simgrid")
     failed = 0
     done = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -142,7 +132,7 @@ def main():
                 for size in sizes:
                     ours = simulated(sys.argv[1], collective, algorithm, ranks, size, path)
                     theirs = float(subprocess.run(
-                        [python, __file__, "--replay", path, str(ALPHA_US * 1e-6),
+                        [sys.executable, __file__, "--replay", path, str(ALPHA_US * 1e-6),
                          str(8 / (RATE_GBIT * 1e9))], check=True, stdout=subprocess.PIPE).stdout)
                     done += 1
                     if abs(ours - theirs) > WITHIN * theirs:
