@@ -85,3 +85,16 @@ struct StartLater {
 };
 
 }  // namespace tutti
+
+// The three functions of tutti.h for a collective, over tutti::<name>(..., form).
+#define TUTTI_LIST(...) __VA_ARGS__
+#define TUTTI_CALLS(name, parameters, arguments)                                       \
+  tutti_status tutti_##name parameters {                                               \
+    return tutti::name(TUTTI_LIST arguments, tutti::RunNow{comm});                     \
+  }                                                                                    \
+  tutti_status tutti_i##name(TUTTI_LIST parameters, tutti_request_t* request) {        \
+    return tutti::name(TUTTI_LIST arguments, tutti::StartLater{comm, request, false}); \
+  }                                                                                    \
+  tutti_status tutti_##name##_init(TUTTI_LIST parameters, tutti_request_t* request) {  \
+    return tutti::name(TUTTI_LIST arguments, tutti::StartLater{comm, request, true});  \
+  }

@@ -59,69 +59,22 @@ tutti_status alltoall(const void* send, void* recv, size_t count, tutti_type typ
 }  // namespace
 }  // namespace tutti
 
-using tutti::RunNow;
-using tutti::StartLater;
-
 extern "C" {
 
-tutti_status tutti_barrier(tutti_comm_t comm) { return tutti::barrier(comm, RunNow{comm}); }
-tutti_status tutti_ibarrier(tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::barrier(comm, StartLater{comm, request, false});
-}
-tutti_status tutti_barrier_init(tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::barrier(comm, StartLater{comm, request, true});
-}
-
-tutti_status tutti_allreduce(const void* send, void* recv, size_t count, tutti_type type,
-                             tutti_op op, tutti_comm_t comm) {
-  return tutti::allreduce(send, recv, count, type, op, comm, RunNow{comm});
-}
-tutti_status tutti_iallreduce(const void* send, void* recv, size_t count, tutti_type type,
-                              tutti_op op, tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::allreduce(send, recv, count, type, op, comm, StartLater{comm, request, false});
-}
-tutti_status tutti_allreduce_init(const void* send, void* recv, size_t count, tutti_type type,
-                                  tutti_op op, tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::allreduce(send, recv, count, type, op, comm, StartLater{comm, request, true});
-}
-
-tutti_status tutti_allgather(const void* send, void* recv, size_t count, tutti_type type,
-                             tutti_comm_t comm) {
-  return tutti::allgather(send, recv, count, type, comm, RunNow{comm});
-}
-tutti_status tutti_iallgather(const void* send, void* recv, size_t count, tutti_type type,
-                              tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::allgather(send, recv, count, type, comm, StartLater{comm, request, false});
-}
-tutti_status tutti_allgather_init(const void* send, void* recv, size_t count, tutti_type type,
-                                  tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::allgather(send, recv, count, type, comm, StartLater{comm, request, true});
-}
-
-tutti_status tutti_reduce_scatter(const void* send, void* recv, size_t count, tutti_type type,
-                                  tutti_op op, tutti_comm_t comm) {
-  return tutti::reduce_scatter(send, recv, count, type, op, comm, RunNow{comm});
-}
-tutti_status tutti_ireduce_scatter(const void* send, void* recv, size_t count, tutti_type type,
-                                   tutti_op op, tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::reduce_scatter(send, recv, count, type, op, comm, StartLater{comm, request, false});
-}
-tutti_status tutti_reduce_scatter_init(const void* send, void* recv, size_t count, tutti_type type,
-                                       tutti_op op, tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::reduce_scatter(send, recv, count, type, op, comm, StartLater{comm, request, true});
-}
-
-tutti_status tutti_alltoall(const void* send, void* recv, size_t count, tutti_type type,
-                            tutti_comm_t comm) {
-  return tutti::alltoall(send, recv, count, type, comm, RunNow{comm});
-}
-tutti_status tutti_ialltoall(const void* send, void* recv, size_t count, tutti_type type,
-                             tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::alltoall(send, recv, count, type, comm, StartLater{comm, request, false});
-}
-tutti_status tutti_alltoall_init(const void* send, void* recv, size_t count, tutti_type type,
-                                 tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::alltoall(send, recv, count, type, comm, StartLater{comm, request, true});
-}
+TUTTI_CALLS(barrier, (tutti_comm_t comm), (comm))
+TUTTI_CALLS(allreduce,
+            (const void* send, void* recv, size_t count, tutti_type type, tutti_op op,
+             tutti_comm_t comm),
+            (send, recv, count, type, op, comm))
+TUTTI_CALLS(allgather,
+            (const void* send, void* recv, size_t count, tutti_type type, tutti_comm_t comm),
+            (send, recv, count, type, comm))
+TUTTI_CALLS(reduce_scatter,
+            (const void* send, void* recv, size_t count, tutti_type type, tutti_op op,
+             tutti_comm_t comm),
+            (send, recv, count, type, op, comm))
+TUTTI_CALLS(alltoall,
+            (const void* send, void* recv, size_t count, tutti_type type, tutti_comm_t comm),
+            (send, recv, count, type, comm))
 
 }  // extern "C"

@@ -58,61 +58,21 @@ tutti_status scatter(const void* send, void* recv, size_t count, tutti_type type
 }  // namespace
 }  // namespace tutti
 
-using tutti::RunNow;
-using tutti::StartLater;
-
 extern "C" {
 
-tutti_status tutti_broadcast(void* buffer, size_t count, tutti_type type, int root,
-                             tutti_comm_t comm) {
-  return tutti::broadcast(buffer, count, type, root, comm, RunNow{comm});
-}
-tutti_status tutti_ibroadcast(void* buffer, size_t count, tutti_type type, int root,
-                              tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::broadcast(buffer, count, type, root, comm, StartLater{comm, request, false});
-}
-tutti_status tutti_broadcast_init(void* buffer, size_t count, tutti_type type, int root,
-                                  tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::broadcast(buffer, count, type, root, comm, StartLater{comm, request, true});
-}
-
-tutti_status tutti_reduce(const void* send, void* recv, size_t count, tutti_type type, tutti_op op,
-                          int root, tutti_comm_t comm) {
-  return tutti::reduce(send, recv, count, type, op, root, comm, RunNow{comm});
-}
-tutti_status tutti_ireduce(const void* send, void* recv, size_t count, tutti_type type, tutti_op op,
-                           int root, tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::reduce(send, recv, count, type, op, root, comm, StartLater{comm, request, false});
-}
-tutti_status tutti_reduce_init(const void* send, void* recv, size_t count, tutti_type type,
-                               tutti_op op, int root, tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::reduce(send, recv, count, type, op, root, comm, StartLater{comm, request, true});
-}
-
-tutti_status tutti_gather(const void* send, void* recv, size_t count, tutti_type type, int root,
-                          tutti_comm_t comm) {
-  return tutti::gather(send, recv, count, type, root, comm, RunNow{comm});
-}
-tutti_status tutti_igather(const void* send, void* recv, size_t count, tutti_type type, int root,
-                           tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::gather(send, recv, count, type, root, comm, StartLater{comm, request, false});
-}
-tutti_status tutti_gather_init(const void* send, void* recv, size_t count, tutti_type type,
-                               int root, tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::gather(send, recv, count, type, root, comm, StartLater{comm, request, true});
-}
-
-tutti_status tutti_scatter(const void* send, void* recv, size_t count, tutti_type type, int root,
-                           tutti_comm_t comm) {
-  return tutti::scatter(send, recv, count, type, root, comm, RunNow{comm});
-}
-tutti_status tutti_iscatter(const void* send, void* recv, size_t count, tutti_type type, int root,
-                            tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::scatter(send, recv, count, type, root, comm, StartLater{comm, request, false});
-}
-tutti_status tutti_scatter_init(const void* send, void* recv, size_t count, tutti_type type,
-                                int root, tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::scatter(send, recv, count, type, root, comm, StartLater{comm, request, true});
-}
+TUTTI_CALLS(broadcast, (void* buffer, size_t count, tutti_type type, int root, tutti_comm_t comm),
+            (buffer, count, type, root, comm))
+TUTTI_CALLS(reduce,
+            (const void* send, void* recv, size_t count, tutti_type type, tutti_op op, int root,
+             tutti_comm_t comm),
+            (send, recv, count, type, op, root, comm))
+TUTTI_CALLS(gather,
+            (const void* send, void* recv, size_t count, tutti_type type, int root,
+             tutti_comm_t comm),
+            (send, recv, count, type, root, comm))
+TUTTI_CALLS(scatter,
+            (const void* send, void* recv, size_t count, tutti_type type, int root,
+             tutti_comm_t comm),
+            (send, recv, count, type, root, comm))
 
 }  // extern "C"

@@ -259,104 +259,28 @@ tutti_status scatterv(const void* send, const size_t* send_counts, const size_t*
 }  // namespace
 }  // namespace tutti
 
-using tutti::RunNow;
-using tutti::StartLater;
-
 extern "C" {
 
-tutti_status tutti_allgatherv(const void* send, void* recv, const size_t* recv_counts,
-                              const size_t* recv_displs, tutti_type type, tutti_comm_t comm) {
-  return tutti::allgatherv(send, recv, recv_counts, recv_displs, type, comm, RunNow{comm});
-}
-tutti_status tutti_iallgatherv(const void* send, void* recv, const size_t* recv_counts,
-                               const size_t* recv_displs, tutti_type type, tutti_comm_t comm,
-                               tutti_request_t* request) {
-  return tutti::allgatherv(send, recv, recv_counts, recv_displs, type, comm,
-                           StartLater{comm, request, false});
-}
-tutti_status tutti_allgatherv_init(const void* send, void* recv, const size_t* recv_counts,
-                                   const size_t* recv_displs, tutti_type type, tutti_comm_t comm,
-                                   tutti_request_t* request) {
-  return tutti::allgatherv(send, recv, recv_counts, recv_displs, type, comm,
-                           StartLater{comm, request, true});
-}
-
-tutti_status tutti_reduce_scatterv(const void* send, void* recv, const size_t* recv_counts,
-                                   tutti_type type, tutti_op op, tutti_comm_t comm) {
-  return tutti::reduce_scatterv(send, recv, recv_counts, type, op, comm, RunNow{comm});
-}
-tutti_status tutti_ireduce_scatterv(const void* send, void* recv, const size_t* recv_counts,
-                                    tutti_type type, tutti_op op, tutti_comm_t comm,
-                                    tutti_request_t* request) {
-  return tutti::reduce_scatterv(send, recv, recv_counts, type, op, comm,
-                                StartLater{comm, request, false});
-}
-tutti_status tutti_reduce_scatterv_init(const void* send, void* recv, const size_t* recv_counts,
-                                        tutti_type type, tutti_op op, tutti_comm_t comm,
-                                        tutti_request_t* request) {
-  return tutti::reduce_scatterv(send, recv, recv_counts, type, op, comm,
-                                StartLater{comm, request, true});
-}
-
-tutti_status tutti_alltoallv(const void* send, const size_t* send_counts, const size_t* send_displs,
-                             void* recv, const size_t* recv_counts, const size_t* recv_displs,
-                             tutti_type type, tutti_comm_t comm) {
-  return tutti::alltoallv(send, send_counts, send_displs, recv, recv_counts, recv_displs, type,
-                          comm, RunNow{comm});
-}
-tutti_status tutti_ialltoallv(const void* send, const size_t* send_counts,
-                              const size_t* send_displs, void* recv, const size_t* recv_counts,
-                              const size_t* recv_displs, tutti_type type, tutti_comm_t comm,
-                              tutti_request_t* request) {
-  return tutti::alltoallv(send, send_counts, send_displs, recv, recv_counts, recv_displs, type,
-                          comm, StartLater{comm, request, false});
-}
-tutti_status tutti_alltoallv_init(const void* send, const size_t* send_counts,
-                                  const size_t* send_displs, void* recv, const size_t* recv_counts,
-                                  const size_t* recv_displs, tutti_type type, tutti_comm_t comm,
-                                  tutti_request_t* request) {
-  return tutti::alltoallv(send, send_counts, send_displs, recv, recv_counts, recv_displs, type,
-                          comm, StartLater{comm, request, true});
-}
-
-tutti_status tutti_gatherv(const void* send, size_t send_count, void* recv,
-                           const size_t* recv_counts, const size_t* recv_displs, tutti_type type,
-                           int root, tutti_comm_t comm) {
-  return tutti::gatherv(send, send_count, recv, recv_counts, recv_displs, type, root, comm,
-                        RunNow{comm});
-}
-tutti_status tutti_igatherv(const void* send, size_t send_count, void* recv,
-                            const size_t* recv_counts, const size_t* recv_displs, tutti_type type,
-                            int root, tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::gatherv(send, send_count, recv, recv_counts, recv_displs, type, root, comm,
-                        StartLater{comm, request, false});
-}
-tutti_status tutti_gatherv_init(const void* send, size_t send_count, void* recv,
-                                const size_t* recv_counts, const size_t* recv_displs,
-                                tutti_type type, int root, tutti_comm_t comm,
-                                tutti_request_t* request) {
-  return tutti::gatherv(send, send_count, recv, recv_counts, recv_displs, type, root, comm,
-                        StartLater{comm, request, true});
-}
-
-tutti_status tutti_scatterv(const void* send, const size_t* send_counts, const size_t* send_displs,
-                            void* recv, size_t recv_count, tutti_type type, int root,
-                            tutti_comm_t comm) {
-  return tutti::scatterv(send, send_counts, send_displs, recv, recv_count, type, root, comm,
-                         RunNow{comm});
-}
-tutti_status tutti_iscatterv(const void* send, const size_t* send_counts, const size_t* send_displs,
-                             void* recv, size_t recv_count, tutti_type type, int root,
-                             tutti_comm_t comm, tutti_request_t* request) {
-  return tutti::scatterv(send, send_counts, send_displs, recv, recv_count, type, root, comm,
-                         StartLater{comm, request, false});
-}
-tutti_status tutti_scatterv_init(const void* send, const size_t* send_counts,
-                                 const size_t* send_displs, void* recv, size_t recv_count,
-                                 tutti_type type, int root, tutti_comm_t comm,
-                                 tutti_request_t* request) {
-  return tutti::scatterv(send, send_counts, send_displs, recv, recv_count, type, root, comm,
-                         StartLater{comm, request, true});
-}
+TUTTI_CALLS(allgatherv,
+            (const void* send, void* recv, const size_t* recv_counts, const size_t* recv_displs,
+             tutti_type type, tutti_comm_t comm),
+            (send, recv, recv_counts, recv_displs, type, comm))
+TUTTI_CALLS(reduce_scatterv,
+            (const void* send, void* recv, const size_t* recv_counts, tutti_type type, tutti_op op,
+             tutti_comm_t comm),
+            (send, recv, recv_counts, type, op, comm))
+TUTTI_CALLS(alltoallv,
+            (const void* send, const size_t* send_counts, const size_t* send_displs, void* recv,
+             const size_t* recv_counts, const size_t* recv_displs, tutti_type type,
+             tutti_comm_t comm),
+            (send, send_counts, send_displs, recv, recv_counts, recv_displs, type, comm))
+TUTTI_CALLS(gatherv,
+            (const void* send, size_t send_count, void* recv, const size_t* recv_counts,
+             const size_t* recv_displs, tutti_type type, int root, tutti_comm_t comm),
+            (send, send_count, recv, recv_counts, recv_displs, type, root, comm))
+TUTTI_CALLS(scatterv,
+            (const void* send, const size_t* send_counts, const size_t* send_displs, void* recv,
+             size_t recv_count, tutti_type type, int root, tutti_comm_t comm),
+            (send, send_counts, send_displs, recv, recv_count, type, root, comm))
 
 }  // extern "C"
