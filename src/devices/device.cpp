@@ -5,13 +5,13 @@
 
 namespace tutti::devices {
 
-#define TUTTI_DEVICE_API(name, id, text, library) extern const DeviceApi name##_device_api;
+#define TUTTI_DEVICE_API(name, id, text) extern const DeviceApi name##_device_api;
 #include "devices/registry.inc"
 #undef TUTTI_DEVICE_API
 
 std::span<const DeviceApi* const> device_apis() {
   static constexpr auto apis = std::to_array<const DeviceApi*>({
-#define TUTTI_DEVICE_API(name, id, text, library) &name##_device_api,
+#define TUTTI_DEVICE_API(name, id, text) &name##_device_api,
 #include "devices/registry.inc"
 #undef TUTTI_DEVICE_API
   });
@@ -20,8 +20,8 @@ std::span<const DeviceApi* const> device_apis() {
 
 const DeviceApi* device_api(int id) {
   switch (id) {
-#define TUTTI_DEVICE_API(name, id, text, library) \
-  case id:                                        \
+#define TUTTI_DEVICE_API(name, id, text) \
+  case id:                               \
     return &name##_device_api;
 #include "devices/registry.inc"
 #undef TUTTI_DEVICE_API
@@ -37,7 +37,7 @@ const DeviceApi* device_api(std::string_view name) {
 }
 
 int device_api_id(const DeviceApi& api) {
-#define TUTTI_DEVICE_API(name, id, text, library) \
+#define TUTTI_DEVICE_API(name, id, text) \
   if (&api == &name##_device_api) return id;
 #include "devices/registry.inc"
 #undef TUTTI_DEVICE_API

@@ -61,8 +61,7 @@ class DeviceContext;
 
 // One API: a table of functions.
 struct DeviceApi {
-  std::string_view name;     // as in registry.inc
-  std::string_view library;  // likewise
+  std::string_view name;  // as in registry.inc
 
   // Opens the library and its drivers, once per process; the error, one line, stays the same. Any
   // thread. The other functions need it.

@@ -17,7 +17,6 @@ Result<std::shared_ptr<DeviceContext>> make(int) { return open(); }
 }  // namespace
 
 extern const DeviceApi level_zero_device_api;
-constexpr DeviceApi level_zero_device_api = {
-    "level-zero", "libze_loader.so.1", open, devices, adopt, make};
+constexpr DeviceApi level_zero_device_api = {"level-zero", open, devices, adopt, make};
 
 }  // namespace tutti::devices

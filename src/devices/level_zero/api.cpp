@@ -68,8 +68,7 @@ Result<std::shared_ptr<DeviceContext>> make(int index) {
 }  // namespace level_zero
 
 extern const DeviceApi level_zero_device_api;
-constexpr DeviceApi level_zero_device_api = {"level-zero",      "libze_loader.so.1",
-                                             level_zero::open,  level_zero::devices,
+constexpr DeviceApi level_zero_device_api = {"level-zero", level_zero::open, level_zero::devices,
                                              level_zero::adopt, level_zero::make};
 
 namespace level_zero {

@@ -16,6 +16,6 @@ Result<std::shared_ptr<DeviceContext>> make(int) { return open(); }
 }  // namespace
 
 extern const DeviceApi opencl_device_api;
-constexpr DeviceApi opencl_device_api = {"opencl", "libOpenCL.so.1", open, devices, adopt, make};
+constexpr DeviceApi opencl_device_api = {"opencl", open, devices, adopt, make};
 
 }  // namespace tutti::devices

@@ -97,8 +97,8 @@ Result<std::shared_ptr<DeviceContext>> make(int index) {
 }  // namespace opencl
 
 extern const DeviceApi opencl_device_api;
-constexpr DeviceApi opencl_device_api = {"opencl",        "libOpenCL.so.1", opencl::open,
-                                         opencl::devices, opencl::adopt,    opencl::make};
+constexpr DeviceApi opencl_device_api = {"opencl", opencl::open, opencl::devices, opencl::adopt,
+                                         opencl::make};
 
 namespace opencl {
 const DeviceApi& Context::api() const { return opencl_device_api; }
