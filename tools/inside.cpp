@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -79,23 +78,13 @@ Json rank_json(const Job& job, const Communicator& communicator, const RankView&
   return json;
 }
 
-}  // namespace
-
-bool is_ours(int pid) {
-  struct stat info {};
-  if (stat(fmt::format("/proc/{}", pid).c_str(), &info) != 0) return false;
-  return geteuid() == 0 || info.st_uid == geteuid();
-}
-
-namespace {
-
 // Ends the command if there is no such process, or it may not be looked at.
 void refuse_what_is_not_ours(const char* command, int pid) {
   if (access(fmt::format("/proc/{}", pid).c_str(), F_OK) != 0) {
     fmt::print(stderr, "{}: there is no process {} on this host\n", command, pid);
     throw CLI::RuntimeError(kNothingToSee);
   }
-  if (is_ours(pid)) return;
+  if (tutti::inspect::may_look_at(pid)) return;
   fmt::print(stderr, "{}: process {} is another user's: run this as that user, or as root\n",
              command, pid);
   throw CLI::RuntimeError(kNothingToSee);

@@ -14,8 +14,6 @@ namespace tutti_tools {
 
 // The options that choose a job.
 void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted);
-// Whether there is such a process on this host, and this user may look at it.
-bool is_ours(int pid);
 // The exit statuses of the commands that judge jobs.
 enum ExitStatus : int { kWell, kSlow, kHung, kNothingToSee };
 // Ends the command with kNothingToSee.

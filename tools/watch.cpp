@@ -28,7 +28,7 @@ struct Arguments {
 // Ends the command; but a process that is there may make its next communicator later.
 void say_that_none_is_seen(const tutti_tools::WatchSettings& settings) {
   const int pid = settings.wanted.pid;
-  if (settings.once || pid == 0 || !tutti_tools::is_ours(pid)) {
+  if (settings.once || pid == 0 || !tutti::inspect::may_look_at(pid)) {
     tutti_tools::nothing_to_see("tutti watch", settings.wanted);
   }
   fmt::print(stderr, "tutti watch: process {} has no communicator of Tutti now, waiting for one\n",

@@ -21,12 +21,6 @@
 namespace tutti::inspect {
 namespace {
 
-bool may_look_at(int pid) {
-  struct stat info {};
-  if (stat(fmt::format("/proc/{}", pid).c_str(), &info) != 0) return false;
-  return geteuid() == 0 || info.st_uid == geteuid();
-}
-
 // The folder of a living thread. If a process's first thread has ended, the system tells of memory
 // and files through another thread only.
 std::string living_folder(int pid) {
@@ -96,6 +90,12 @@ Fd open_by_descriptor(int pid, const FileKey& file) {
 }
 
 }  // namespace
+
+bool may_look_at(int pid) {
+  struct stat info {};
+  if (stat(fmt::format("/proc/{}", pid).c_str(), &info) != 0) return false;
+  return geteuid() == 0 || info.st_uid == geteuid();
+}
 
 bool take_mapping(const std::string& line, FileKey& file, MappedPart& part) {
   uint64_t begin = 0;

@@ -41,6 +41,8 @@ struct Process {
   }
 };
 
+// Whether there is such a process on this host, and this user may look at it.
+bool may_look_at(int pid);
 std::string program_of(int pid);
 // The name of the file that it runs, "python3.11"; empty if that may not be known.
 std::string executable_of(int pid);
