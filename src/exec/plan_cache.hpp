@@ -9,9 +9,26 @@
 #include <unordered_map>
 
 #include "exec/plan.hpp"
-#include "exec/plan_key.hpp"
 
 namespace tutti {
+
+// A quick comparison of two calls of a rank: equal kinds share a plan, as long as the layouts live.
+// It has the distance of the buffers instead of whether they are in place, so some calls that share
+// a plan have different kinds.
+struct CallKind {
+  explicit CallKind(const Call& call)
+      : bits(static_cast<uint64_t>(call.collective) | static_cast<uint64_t>(call.type) << 8 |
+             static_cast<uint64_t>(call.op) << 16 | static_cast<uint64_t>(call.purpose) << 24 |
+             static_cast<uint64_t>(static_cast<uint32_t>(call.root)) << 32),
+        count(call.count),
+        apart(reinterpret_cast<uintptr_t>(call.recv) - reinterpret_cast<uintptr_t>(call.send)),
+        layouts(call.layouts.get()) {}
+  uint64_t bits;
+  uint64_t count;
+  uint64_t apart;
+  const Layouts* layouts;
+  friend bool operator==(const CallKind&, const CallKind&) = default;
+};
 
 class PlanCache {
  public:
