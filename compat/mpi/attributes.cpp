@@ -2,7 +2,6 @@
 #include "attributes.hpp"
 
 #include <climits>
-#include <memory>
 #include <mutex>
 
 #include "communicator.hpp"
@@ -20,35 +19,30 @@ struct Key {
   Copy copy;
   Delete erase;
   void* context;
+  bool freed = false;  // but attributes may still have it
 };
 constexpr int kFirstKey = 1000;  // beyond those that are there from the start
 std::mutex keys_mutex;
-std::map<int, std::shared_ptr<Key>> keys;  // under it; attributes keep what they need
+std::map<int, Key> keys;  // under it; none leaves, and only `freed` of them changes
 int next_key = kFirstKey;
-// Keys that are freed while attributes have them.
-std::map<int, std::shared_ptr<Key>> freed;
 
 int add_key(Keeper keeper, void* copy, void* erase, void* context) {
   const std::lock_guard lock(keys_mutex);
-  keys[next_key] = std::make_shared<Key>(
-      Key{keeper, reinterpret_cast<Copy>(copy), reinterpret_cast<Delete>(erase), context});
+  keys[next_key] = {keeper, reinterpret_cast<Copy>(copy), reinterpret_cast<Delete>(erase), context};
   return next_key++;
 }
-std::shared_ptr<Key> find_key(Keeper keeper, int number, bool even_freed = false) {
+Key& find_key(Keeper keeper, int number, bool even_freed = false) {
   const std::lock_guard lock(keys_mutex);
-  auto found = keys.find(number);
-  if (found == keys.end() && even_freed) {
-    found = freed.find(number);
-    if (found == freed.end()) return nullptr;
-  }
-  expect(found != keys.end() && found->second->keeper == keeper, MPI_ERR_KEYVAL,
-         "it is not a key for such objects");
+  const auto found = keys.find(number);
+  expect(
+      found != keys.end() && found->second.keeper == keeper && (even_freed || !found->second.freed),
+      MPI_ERR_KEYVAL, "it is not a key for such objects");
   return found->second;
 }
 void free_key(Keeper keeper, int* number) {
-  find_key(keeper, *number);
+  Key& key = find_key(keeper, *number);
   const std::lock_guard lock(keys_mutex);
-  freed.insert(keys.extract(*number));
+  key.freed = true;
   *number = MPI_KEYVAL_INVALID;
 }
 void erase_value(const Key& key, void* object, int number, void* value) {
@@ -78,9 +72,9 @@ bool predefined(int key, void** value) {
 }  // namespace
 
 void Attributes::set(Keeper keeper, void* object, int number, void* value) {
-  const std::shared_ptr<Key> key = find_key(keeper, number);
+  const Key& key = find_key(keeper, number);
   const auto found = values_.find(number);
-  if (found != values_.end()) erase_value(*key, object, number, found->second);
+  if (found != values_.end()) erase_value(key, object, number, found->second);
   values_[number] = value;
 }
 
@@ -96,10 +90,10 @@ bool Attributes::get(Keeper keeper, int number, void** value) const {
 }
 
 void Attributes::erase(Keeper keeper, void* object, int number) {
-  const std::shared_ptr<Key> key = find_key(keeper, number);
+  const Key& key = find_key(keeper, number);
   const auto found = values_.find(number);
   expect(found != values_.end(), MPI_ERR_KEYVAL, "the object has no such attribute");
-  erase_value(*key, object, number, found->second);
+  erase_value(key, object, number, found->second);
   values_.erase(number);
 }
 
@@ -108,21 +102,20 @@ void Attributes::clear(Keeper keeper, void* object) {
   while (!values_.empty()) {
     const auto last = std::prev(values_.end());
     const auto [number, value] = *last;
-    const std::shared_ptr<Key> key = find_key(keeper, number, true);
-    if (key != nullptr) erase_value(*key, object, number, value);
+    erase_value(find_key(keeper, number, true), object, number, value);
     values_.erase(number);
   }
 }
 
 void Attributes::copy_from(Keeper keeper, const Attributes& other, void* object) {
   for (const auto& [number, value] : other.values_) {
-    const std::shared_ptr<Key> key = find_key(keeper, number, true);
-    if (key == nullptr || key->copy == nullptr) continue;
+    const Key& key = find_key(keeper, number, true);
+    if (key.copy == nullptr) continue;
     void* copied = value;
     int flag = 1;
-    if (number_of(key->copy) != number_of(MPI_COMM_DUP_FN)) {
+    if (number_of(key.copy) != number_of(MPI_COMM_DUP_FN)) {
       copied = nullptr;
-      const int code = key->copy(object, number, key->context, value, &copied, &flag);
+      const int code = key.copy(object, number, key.context, value, &copied, &flag);
       if (code != MPI_SUCCESS) fail(code, "the attribute's function failed");
     }
     if (flag != 0) values_[number] = copied;
@@ -133,43 +126,23 @@ void Attributes::copy_from(Keeper keeper, const Attributes& other, void* object)
 
 using namespace tutti_mpi;
 
-#define TUTTI_MPI_ATTRIBUTES(Object, Handle, keeper)                                               \
-  TUTTI_MPI(Object##_create_keyval,                                                                \
-            (MPI_##Object##_copy_attr_function * copy,                                             \
-             MPI_##Object##_delete_attr_function * erase, int* key, void* context)) {              \
-    return enter(TUTTI_MPI_NAME, [&] {                                                             \
-      *key =                                                                                       \
-          add_key(keeper, reinterpret_cast<void*>(copy), reinterpret_cast<void*>(erase), context); \
-    });                                                                                            \
-  }                                                                                                \
-  TUTTI_MPI(Object##_free_keyval, (int* key)) {                                                    \
-    return enter(TUTTI_MPI_NAME, [&] { free_key(keeper, key); });                                  \
-  }                                                                                                \
-  TUTTI_MPI(Object##_set_attr, (Handle object, int key, void* value)) {                            \
-    return enter(TUTTI_MPI_NAME,                                                                   \
-                 [&] { find(object).attributes.set(keeper, object, key, value); });                \
-  }                                                                                                \
-  TUTTI_MPI(Object##_get_attr, (Handle object, int key, void* value, int* flag)) {                 \
-    return enter(TUTTI_MPI_NAME, [&] {                                                             \
-      *flag = find(object).attributes.get(keeper, key, static_cast<void**>(value)) ? 1 : 0;        \
-    });                                                                                            \
-  }                                                                                                \
-  TUTTI_MPI(Object##_delete_attr, (Handle object, int key)) {                                      \
-    return enter(TUTTI_MPI_NAME, [&] { find(object).attributes.erase(keeper, object, key); });     \
-  }
-TUTTI_MPI_ATTRIBUTES(Comm, MPI_Comm, Keeper::kComm)
-TUTTI_MPI_ATTRIBUTES(Type, MPI_Datatype, Keeper::kType)
-
+#define TUTTI_MPI_ATTRIBUTES(Handle, keeper, Copy, Delete, Create, Free, Set, Get, Erase)   \
+  TUTTI_MPI_DO(Create, (Copy * copy, Delete * erase, int* key, void* context),              \
+               *key = add_key(keeper, reinterpret_cast<void*>(copy),                        \
+                              reinterpret_cast<void*>(erase), context))                     \
+  TUTTI_MPI_DO(Free, (int* key), free_key(keeper, key))                                     \
+  TUTTI_MPI_DO(Set, (Handle object, int key, void* value),                                  \
+               find(object).attributes.set(keeper, object, key, value))                     \
+  TUTTI_MPI_DO(                                                                             \
+      Get, (Handle object, int key, void* value, int* flag),                                \
+      *flag = find(object).attributes.get(keeper, key, static_cast<void**>(value)) ? 1 : 0) \
+  TUTTI_MPI_DO(Erase, (Handle object, int key), find(object).attributes.erase(keeper, object, key))
+TUTTI_MPI_ATTRIBUTES(MPI_Comm, Keeper::kComm, MPI_Comm_copy_attr_function,
+                     MPI_Comm_delete_attr_function, Comm_create_keyval, Comm_free_keyval,
+                     Comm_set_attr, Comm_get_attr, Comm_delete_attr)
+TUTTI_MPI_ATTRIBUTES(MPI_Datatype, Keeper::kType, MPI_Type_copy_attr_function,
+                     MPI_Type_delete_attr_function, Type_create_keyval, Type_free_keyval,
+                     Type_set_attr, Type_get_attr, Type_delete_attr)
 // The names of MPI-1.
-TUTTI_MPI(Keyval_create,
-          (MPI_Copy_function * copy, MPI_Delete_function* erase, int* key, void* context)) {
-  return PMPI_Comm_create_keyval(copy, erase, key, context);
-}
-TUTTI_MPI(Keyval_free, (int* key)) { return PMPI_Comm_free_keyval(key); }
-TUTTI_MPI(Attr_put, (MPI_Comm comm, int key, void* value)) {
-  return PMPI_Comm_set_attr(comm, key, value);
-}
-TUTTI_MPI(Attr_get, (MPI_Comm comm, int key, void* value, int* flag)) {
-  return PMPI_Comm_get_attr(comm, key, value, flag);
-}
-TUTTI_MPI(Attr_delete, (MPI_Comm comm, int key)) { return PMPI_Comm_delete_attr(comm, key); }
+TUTTI_MPI_ATTRIBUTES(MPI_Comm, Keeper::kComm, MPI_Copy_function, MPI_Delete_function, Keyval_create,
+                     Keyval_free, Attr_put, Attr_get, Attr_delete)
