@@ -44,10 +44,13 @@ class Buffer {
     return aside_.get();
   }
   // stage(), filled with the bytes that the program has in the buffer.
-  std::byte* load() {
-    std::byte* const bytes = stage();
-    if (bytes != nullptr && !type_->dense) pack(*type_, address_, bytes_, bytes);
-    return bytes;
+  std::byte* load() { return bytes_ == 0 || type_->dense ? stage() : load_copy(); }
+  // The same, but always aside.
+  std::byte* load_copy() {
+    if (bytes_ == 0) return nullptr;
+    if (aside_ == nullptr) aside_ = new_bytes(bytes_);
+    copy_to(aside_.get());
+    return aside_.get();
   }
   // So many bytes have come to where stage() said.
   void unload(size_t bytes) {

@@ -26,37 +26,36 @@ void expect_source(const Comm& comm, int source, int tag) {
   if (source != MPI_ANY_SOURCE && source != MPI_PROC_NULL) expect_rank(comm, source);
   if (tag != MPI_ANY_TAG) expect_tag(tag);
 }
-int library_source(int source) { return source == MPI_ANY_SOURCE ? TUTTI_ANY_SOURCE : source; }
+static_assert(MPI_ANY_SOURCE == TUTTI_ANY_SOURCE);
 int library_tag(int tag) { return tag == MPI_ANY_TAG ? TUTTI_ANY_TAG : tag; }
 Outcome of(const tutti_recv_info& info) {
   return {.source = info.source, .tag = info.tag, .bytes = info.count};
 }
 Outcome of_nobody() { return {.source = MPI_PROC_NULL}; }
-// How a receive from `source` ended.
-Outcome received(int source, tutti_request_t request, tutti_recv_info& info, Buffer& data) {
-  if (source == MPI_PROC_NULL) return of_nobody();
-  if (request != nullptr) check(tutti_request_recv_info(request, &info));
-  data.unload(info.count);
-  return of(info);
-}
 
+// `copies`: what it sends is copied first, as the program's buffer is to be used otherwise.
 class Send : public Operation {
  public:
   template <typename N>
-  Send(Comm& comm, const void* data, N count, MPI_Datatype type, int dest, int tag)
-      : Operation(comm), data_(data, count, type), dest_(dest), tag_(tag) {
+  Send(Comm& comm, const void* data, N count, MPI_Datatype type, int dest, int tag,
+       bool copies = false)
+      : Operation(comm), data_(data, count, type), dest_(dest), tag_(tag), copies_(copies) {
     if (dest != MPI_PROC_NULL) expect_rank(comm, dest);
     expect_tag(tag);
   }
   tutti_status begin(tutti_request_t* request) override {
     if (dest_ == MPI_PROC_NULL) return TUTTI_OK;
-    return TUTTI_MPI_CALL(send, data_.load(), data_.bytes(), kBytes, dest_, tag_, comm_->use());
+    return TUTTI_MPI_CALL(send, load(), data_.bytes(), kBytes, dest_, tag_, comm_->use());
   }
 
  protected:
+  friend class SendReceive;
+  std::byte* load() { return copies_ ? data_.load_copy() : data_.load(); }
+
   Buffer data_;
   const int dest_;
   const int tag_;
+  const bool copies_;
 };
 
 // Complete once its receive has been met.
@@ -138,24 +137,29 @@ class Receive final : public Operation {
   tutti_status begin(tutti_request_t* request) override {
     if (source_ == MPI_PROC_NULL) return TUTTI_OK;
     std::byte* const bytes = data_.stage();
-    const int from = library_source(source_);
     const int tag = library_tag(tag_);
     const tutti_comm_t comm = comm_->use();
-    return request != nullptr ? tutti_irecv(bytes, data_.bytes(), kBytes, from, tag, comm, request)
-                              : tutti_recv(bytes, data_.bytes(), kBytes, from, tag, comm, &info_);
+    return request != nullptr
+               ? tutti_irecv(bytes, data_.bytes(), kBytes, source_, tag, comm, request)
+               : tutti_recv(bytes, data_.bytes(), kBytes, source_, tag, comm, &info_);
   }
   void end(tutti_request_t request, Outcome& outcome) override {
-    outcome = received(source_, request, info_, data_);
+    outcome = of_nobody();
+    if (source_ == MPI_PROC_NULL) return;
+    if (request != nullptr) check(tutti_request_recv_info(request, &info_));
+    data_.unload(info_.count);
+    outcome = of(info_);
   }
 
  private:
+  friend class SendReceive;
   Buffer data_;
   const int source_;
   const int tag_;
   tutti_recv_info info_{};
 };
 
-// Both at once. `Replaced`: the data that goes is copied, as what comes takes its place.
+// Both at once. What comes may take the place of what goes.
 class SendReceive final : public Operation {
  public:
   template <typename N>
@@ -163,68 +167,32 @@ class SendReceive final : public Operation {
               int send_tag, void* recv, N recv_count, MPI_Datatype recv_type, int source,
               int recv_tag)
       : Operation(comm),
-        recv_(recv, recv_count, recv_type),
-        dest_(dest),
-        send_tag_(send_tag),
-        source_(source),
-        recv_tag_(recv_tag) {
-    if (send == recv && send != nullptr) {
-      const Buffer replaced(send, send_count, send_type);
-      copy_ = new_bytes(replaced.bytes());
-      send_ = Buffer(copy_.get(), replaced.bytes(), MPI_BYTE);
-      original_ = Buffer(send, send_count, send_type);
-    } else {
-      send_ = Buffer(send, send_count, send_type);
-    }
-    if (dest != MPI_PROC_NULL) expect_rank(comm, dest);
-    expect_tag(send_tag);
-    expect_source(comm, source, recv_tag);
-  }
+        send_(comm, send, send_count, send_type, dest, send_tag, send == recv),
+        receive_(comm, recv, recv_count, recv_type, source, recv_tag) {}
   ~SendReceive() override { tutti_request_free(sent_); }
 
   tutti_status begin(tutti_request_t* request) override {
-    if (copy_ != nullptr) original_.copy_to(copy_.get());
-    const tutti_comm_t comm = comm_->use();
-    const std::byte* const out = send_.load();
-    std::byte* const in = recv_.stage();
-    const bool sends = dest_ != MPI_PROC_NULL;
-    const bool receives = source_ != MPI_PROC_NULL;
-    const int from = library_source(source_);
-    const int tag = library_tag(recv_tag_);
-    if (request == nullptr) {
-      if (sends && receives) {
-        return tutti_sendrecv(out, send_.bytes(), dest_, send_tag_, in, recv_.bytes(), from, tag,
-                              kBytes, comm, &info_);
-      }
-      if (sends) return tutti_send(out, send_.bytes(), kBytes, dest_, send_tag_, comm);
-      return receives ? tutti_recv(in, recv_.bytes(), kBytes, from, tag, comm, &info_) : TUTTI_OK;
+    const bool receives = receive_.source_ != MPI_PROC_NULL;
+    if (request == nullptr && receives && send_.dest_ != MPI_PROC_NULL) {
+      return tutti_sendrecv(send_.load(), send_.data_.bytes(), send_.dest_, send_.tag_,
+                            receive_.data_.stage(), receive_.data_.bytes(), receive_.source_,
+                            library_tag(receive_.tag_), kBytes, comm_->use(), &receive_.info_);
     }
-    if (receives) {
-      const tutti_status status = tutti_irecv(in, recv_.bytes(), kBytes, from, tag, comm, request);
-      if (status != TUTTI_OK) return status;
-    }
-    if (!sends) return TUTTI_OK;
+    // The request is for the receive, if there is one.
     tutti_request_free(std::exchange(sent_, nullptr));
-    return tutti_isend(out, send_.bytes(), kBytes, dest_, send_tag_, comm,
-                       receives ? &sent_ : request);
+    const tutti_status status = send_.begin(request != nullptr && receives ? &sent_ : request);
+    return status == TUTTI_OK ? receive_.begin(request) : status;
   }
-  // The receive is complete: the send may not be, and then is waited for, as its peer will take it.
+  // The send may not be complete, and then is waited for, as its peer will take it.
   void end(tutti_request_t request, Outcome& outcome) override {
     if (sent_ != nullptr) check(tutti_request_wait(sent_));
-    outcome = received(source_, request, info_, recv_);
+    receive_.end(request, outcome);
   }
 
  private:
-  Buffer send_;
-  Buffer recv_;
-  Buffer original_;
-  std::unique_ptr<std::byte[]> copy_;
-  const int dest_;
-  const int send_tag_;
-  const int source_;
-  const int recv_tag_;
+  Send send_;
+  Receive receive_;
   tutti_request_t sent_ = nullptr;
-  tutti_recv_info info_{};
 };
 
 // ---- probing
@@ -234,8 +202,7 @@ class SendReceive final : public Operation {
 bool look_for(Comm& comm, int source, int tag, bool waits, tutti_recv_info* info) {
   int found = 0;
   const tutti_comm_t in = comm.use();
-  const tutti_status status =
-      tutti_iprobe(library_source(source), library_tag(tag), in, &found, info);
+  const tutti_status status = tutti_iprobe(source, library_tag(tag), in, &found, info);
   if (status == TUTTI_ERR_PEER_FAILED && !waits && tutti_comm_state(in) == TUTTI_OK) return false;
   check(status);
   return found != 0;
