@@ -157,15 +157,27 @@ void take_all(int count, MPI_Request* requests, MPI_Status* statuses) {
   taking.end();
 }
 
-// The index of a request that is complete; -1: none is; MPI_UNDEFINED: none is active.
+// The index of a request that is complete; kNotYet: none is; MPI_UNDEFINED: none is active.
+constexpr int kNotYet = -1;
 int look_for_any(int count, const MPI_Request* requests) {
   int found = MPI_UNDEFINED;
   for (int i = 0; i < count; ++i) {
     if (!is_active(requests[i])) continue;
     if (look(*requests[i])) return i;
-    found = -1;
+    found = kNotYet;
   }
   return found;
+}
+// The one that was found.
+void take_any(MPI_Request* requests, int index, MPI_Status* status) {
+  if (index == MPI_UNDEFINED) return write_empty(status);
+  take_or_fail(&requests[index], status);
+}
+void test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+  *index = look_for_any(count, requests);
+  *flag = *index != kNotYet ? 1 : 0;
+  if (*flag != 0) return take_any(requests, *index, status);
+  *index = MPI_UNDEFINED;
 }
 
 bool look_at_all(int count, const MPI_Request* requests) {
@@ -174,7 +186,12 @@ bool look_at_all(int count, const MPI_Request* requests) {
   return all;
 }
 
-void take_some(int count, MPI_Request* requests, int* found, int* indices, MPI_Status* statuses) {
+void take_some(int count, MPI_Request* requests, int* found, int* indices, MPI_Status* statuses,
+               bool waits) {
+  expect_list(count, requests);
+  *found = MPI_UNDEFINED;
+  if (look_for_any(count, requests) == MPI_UNDEFINED) return;
+  if (waits) wait_until([&] { return look_for_any(count, requests) != kNotYet; });
   Taking taking(statuses);
   for (int i = 0; i < count; ++i) {
     if (!is_active(requests[i]) || !look(*requests[i])) continue;
@@ -183,13 +200,6 @@ void take_some(int count, MPI_Request* requests, int* found, int* indices, MPI_S
   }
   *found = taking.taken();
   taking.end();
-}
-
-bool any_active(int count, const MPI_Request* requests) {
-  for (int i = 0; i < count; ++i) {
-    if (is_active(requests[i])) return true;
-  }
-  return false;
 }
 
 // Without a handle any more, it goes on until it is complete: these are looked after.
@@ -264,10 +274,8 @@ TUTTI_MPI_DO(Wait, (MPI_Request * request, MPI_Status* status), {
   take_or_fail(request, status);
 })
 TUTTI_MPI_DO(Test, (MPI_Request * request, int* flag, MPI_Status* status), {
-  *flag = 1;
-  if (!is_active(*request)) return write_empty(status);
-  *flag = look(**request) ? 1 : 0;
-  if (*flag != 0) take_or_fail(request, status);
+  int index = 0;
+  test_any(1, request, &index, flag, status);
 })
 TUTTI_MPI_DO(Waitall, (int count, MPI_Request requests[], MPI_Status statuses[]), {
   expect_list(count, requests);
@@ -283,40 +291,20 @@ TUTTI_MPI_DO(Testall, (int count, MPI_Request requests[], int* flag, MPI_Status 
 })
 TUTTI_MPI_DO(Waitany, (int count, MPI_Request requests[], int* index, MPI_Status* status), {
   expect_list(count, requests);
-  wait_until([&] { return (*index = look_for_any(count, requests)) != -1; });
-  if (*index == MPI_UNDEFINED) return write_empty(status);
-  take_or_fail(&requests[*index], status);
+  wait_until([&] { return (*index = look_for_any(count, requests)) != kNotYet; });
+  take_any(requests, *index, status);
 })
 TUTTI_MPI_DO(Testany,
              (int count, MPI_Request requests[], int* index, int* flag, MPI_Status* status), {
                expect_list(count, requests);
-               *index = look_for_any(count, requests);
-               *flag = *index != -1 ? 1 : 0;
-               if (*index == -1) {
-                 *index = MPI_UNDEFINED;
-               } else if (*index == MPI_UNDEFINED) {
-                 write_empty(status);
-               } else {
-                 take_or_fail(&requests[*index], status);
-               }
+               test_any(count, requests, index, flag, status);
              })
 TUTTI_MPI_DO(Waitsome,
              (int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]),
-             {
-               expect_list(count, requests);
-               *found = MPI_UNDEFINED;
-               if (!any_active(count, requests)) return;
-               wait_until([&] { return look_for_any(count, requests) != -1; });
-               take_some(count, requests, found, indices, statuses);
-             })
+             take_some(count, requests, found, indices, statuses, true))
 TUTTI_MPI_DO(Testsome,
              (int count, MPI_Request requests[], int* found, int indices[], MPI_Status statuses[]),
-             {
-               expect_list(count, requests);
-               *found = MPI_UNDEFINED;
-               if (any_active(count, requests))
-                 take_some(count, requests, found, indices, statuses);
-             })
+             take_some(count, requests, found, indices, statuses, false))
 TUTTI_MPI_DO(Request_get_status, (MPI_Request request, int* flag, MPI_Status* status), {
   *flag = !is_active(request) || look(*request) ? 1 : 0;
   if (*flag != 0) peek(request, status);
@@ -325,8 +313,8 @@ TUTTI_MPI_DO(Request_get_status_any,
              (int count, const MPI_Request requests[], int* index, int* flag, MPI_Status* status), {
                expect_list(count, requests);
                *index = look_for_any(count, requests);
-               *flag = *index != -1 ? 1 : 0;
-               if (*index == -1) *index = MPI_UNDEFINED;
+               *flag = *index != kNotYet ? 1 : 0;
+               if (*flag == 0) *index = MPI_UNDEFINED;
                if (*flag != 0) peek(*index >= 0 ? requests[*index] : MPI_REQUEST_NULL, status);
              })
 TUTTI_MPI_DO(Request_get_status_all,
@@ -343,7 +331,7 @@ TUTTI_MPI_DO(Request_get_status_some,
              {
                expect_list(count, requests);
                *found = MPI_UNDEFINED;
-               if (!any_active(count, requests)) return;
+               if (look_for_any(count, requests) == MPI_UNDEFINED) return;
                *found = 0;
                for (int i = 0; i < count; ++i) {
                  if (!is_active(requests[i]) || !look(*requests[i])) continue;
