@@ -96,12 +96,42 @@ bool is_count(const Type& type, size_t i) {
   return type.large && !(of_array && (i == 0 || i + 1 == type.integers.size()));
 }
 
-void give_parts(const Type& type, MPI_Datatype* types) {
+// The numbers of its arguments. Without `counts` they are integers and addresses.
+template <typename N>
+void give_envelope(const Type& type, N* integers, N* addresses, N* counts, N* types,
+                   int* combiner) {
+  *combiner = type.combiner;
+  *integers = static_cast<N>(type.integers.size());
+  *addresses = static_cast<N>(type.addresses.size());
+  *types = static_cast<N>(type.parts.size());
+  if (counts == nullptr) return;
+  *counts = 0;
+  for (size_t i = 0; i < type.integers.size(); ++i) *counts += is_count(type, i) ? 1 : 0;
+  *integers -= *counts;
+  if (type.large) *counts += std::exchange(*addresses, 0);
+}
+// The arguments themselves.
+void give_contents(const Type& type, int* integers, MPI_Aint* addresses, MPI_Count* counts,
+                   MPI_Datatype* types) {
   expect(type.combiner != MPI_COMBINER_NAMED, MPI_ERR_TYPE, "the type is not made of others");
   for (size_t i = 0; i < type.parts.size(); ++i) {
     Type& part = *type.parts[i];
     if (part.number == 0) part.keep();
     types[i] = part.handle();
+  }
+  for (size_t i = 0; i < type.integers.size(); ++i) {
+    if (counts != nullptr && is_count(type, i)) {
+      *counts++ = type.integers[i];
+    } else {
+      *integers++ = static_cast<int>(type.integers[i]);
+    }
+  }
+  for (const MPI_Count one : type.addresses) {
+    if (counts != nullptr && type.large) {
+      *counts++ = one;
+    } else {
+      *addresses++ = static_cast<MPI_Aint>(one);
+    }
   }
 }
 
@@ -125,57 +155,20 @@ using namespace tutti_mpi;
 #include "datatype_query.inc"
 
 TUTTI_MPI_DO(Type_get_envelope,
-             (MPI_Datatype handle, int* integers, int* addresses, int* types, int* combiner), {
-               const Type& type = find(handle);
-               *combiner = type.combiner;
-               *integers = static_cast<int>(type.integers.size());
-               *addresses = static_cast<int>(type.addresses.size());
-               *types = static_cast<int>(type.parts.size());
-             })
+             (MPI_Datatype handle, int* integers, int* addresses, int* types, int* combiner),
+             give_envelope<int>(find(handle), integers, addresses, nullptr, types, combiner))
 TUTTI_MPI_DO(Type_get_envelope_c,
              (MPI_Datatype handle, MPI_Count* integers, MPI_Count* addresses, MPI_Count* counts,
               MPI_Count* types, int* combiner),
-             {
-               const Type& type = find(handle);
-               *combiner = type.combiner;
-               *integers = *counts = 0;
-               for (size_t i = 0; i < type.integers.size(); ++i)
-                 ++*(is_count(type, i) ? counts : integers);
-               *addresses = static_cast<MPI_Count>(type.addresses.size());
-               if (type.large) *counts += std::exchange(*addresses, 0);
-               *types = static_cast<MPI_Count>(type.parts.size());
-             })
+             give_envelope(find(handle), integers, addresses, counts, types, combiner))
 TUTTI_MPI_DO(Type_get_contents,
              (MPI_Datatype handle, int, int, int, int integers[], MPI_Aint addresses[],
               MPI_Datatype types[]),
-             {
-               const Type& type = find(handle);
-               give_parts(type, types);
-               for (const MPI_Count one : type.integers) *integers++ = static_cast<int>(one);
-               for (const MPI_Count one : type.addresses) *addresses++ = static_cast<MPI_Aint>(one);
-             })
+             give_contents(find(handle), integers, addresses, nullptr, types))
 TUTTI_MPI_DO(Type_get_contents_c,
              (MPI_Datatype handle, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int integers[],
               MPI_Aint addresses[], MPI_Count counts[], MPI_Datatype types[]),
-             {
-               const Type& type = find(handle);
-               give_parts(type, types);
-               for (size_t i = 0; i < type.integers.size(); ++i) {
-                 if (is_count(type, i)) {
-                   *counts++ = type.integers[i];
-                 } else {
-                   *integers++ = static_cast<int>(type.integers[i]);
-                 }
-               }
-               for (const MPI_Count one : type.addresses) {
-                 if (type.large) {
-                   *counts++ = one;
-                 } else {
-                   *addresses++ = static_cast<MPI_Aint>(one);
-                 }
-               }
-             })
-
+             give_contents(find(handle), integers, addresses, counts, types))
 TUTTI_MPI_DO(Type_set_name, (MPI_Datatype type, const char* name), find(type).name = name)
 TUTTI_MPI_DO(Type_get_name, (MPI_Datatype type, char* name, int* length), {
   const std::string text = type == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : find(type).name;

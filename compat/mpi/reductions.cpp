@@ -66,15 +66,17 @@ class Reduction : public Operation {
   std::unique_ptr<std::byte[]> blocks_;
 };
 
-// All ranks have as many elements as the result.
+// All ranks have as many elements as the result, which not all may receive.
 class OfAlike : public Reduction {
  public:
   template <typename N>
-  OfAlike(Comm& comm, const void* send, void* recv, N count, MPI_Datatype type, MPI_Op op)
+  OfAlike(Comm& comm, const void* send, void* recv, N count, MPI_Datatype type, MPI_Op op,
+          bool receives = true)
       : Reduction(comm, type, op),
         count_(count_of(count)),
-        send_(in_place(send) ? recv : send, count, *type_),
-        recv_(recv, count, *type_) {}
+        send_(in_place(send) ? recv : send, count, *type_) {
+    if (receives) recv_ = Buffer(recv, count, *type_);
+  }
 
  protected:
   tutti_status gather(tutti_request_t* request) {
@@ -118,16 +120,12 @@ class ScanOf final : public OfAlike {
 using Scan = ScanOf<true>;
 using Exscan = ScanOf<false>;
 
-class Reduce final : public Reduction {
+class Reduce final : public OfAlike {
  public:
   template <typename N>
   Reduce(Comm& comm, const void* send, void* recv, N count, MPI_Datatype type, MPI_Op op, int root)
-      : Reduction(comm, type, op),
-        count_(count_of(count)),
-        root_(root),
-        send_(comm.rank == root && in_place(send) ? recv : send, count, *type_) {
+      : OfAlike(comm, send, recv, count, type, op, comm.rank == root), root_(root) {
     expect_root(comm, root);
-    if (comm.rank == root) recv_ = Buffer(recv, count, *type_);
   }
   tutti_status begin(tutti_request_t* request) override {
     const std::byte* const send = send_.load();
@@ -140,14 +138,11 @@ class Reduce final : public Reduction {
     return TUTTI_MPI_CALL(gather, send, all, send_.bytes(), kBytes, root_, comm_->use());
   }
   void end(tutti_request_t, Outcome&) override {
-    if (!native_ && comm_->rank == root_) recv_.fill(fold(blocks(), ranks_of(*comm_), count_));
+    if (!native_ && comm_->rank == root_) fold_gathered(ranks_of(*comm_));
   }
 
  private:
-  const size_t count_;
   const int root_;
-  Buffer send_;
-  Buffer recv_;
 };
 
 class ReduceScatter final : public Reduction {
