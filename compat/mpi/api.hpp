@@ -32,12 +32,20 @@
   }
 #define TUTTI_MPI_DO(name, parameters, ...) \
   TUTTI_MPI_ON(MPI_COMM_NULL, name, parameters, __VA_ARGS__)
-// A function that is not the standard's.
-#define TUTTI_MPIX(name, parameters)                                                            \
+// A function that cannot fail, and may be called before MPI_Init and after MPI_Finalize.
+#define TUTTI_MPI_ANYTIME(name, parameters, ...) \
+  TUTTI_MPI(name, parameters) {                  \
+    __VA_ARGS__;                                 \
+    return MPI_SUCCESS;                          \
+  }
+// A function that is not the standard's, and whose body may fail.
+#define TUTTI_MPIX_DO(name, parameters, ...)                                                    \
   TUTTI_MPI_EXPORT int PMPIX_##name parameters;                                                 \
   extern "C"                                                                                    \
       __attribute__((visibility("default"), alias("PMPIX_" #name))) int MPIX_##name parameters; \
-  int PMPIX_##name parameters
+  int PMPIX_##name parameters {                                                                 \
+    return tutti_mpi::enter(TUTTI_MPI_NAME, MPI_COMM_NULL, [&] { __VA_ARGS__; });               \
+  }
 // The name of the current function, for enter().
 #define TUTTI_MPI_NAME (__func__ + 1)
 
@@ -81,12 +89,10 @@ void give_text(const std::string& text, size_t room, char* to, int* length);
 // A line on stderr, of which each begins with the same word.
 void say(const std::string& text) noexcept;
 
-// Runs a function's body; `comm` is whose error handler is called.
+// Runs a function's body, which may fail; `comm` is whose error handler is called.
 template <typename Body>
-int enter(const char* function, MPI_Comm comm, Body&& body) noexcept {
+int enter_anytime(const char* function, MPI_Comm comm, Body&& body) noexcept {
   try {
-    if (!in_use) [[unlikely]]
-      expect_in_use();
     body();
     return MPI_SUCCESS;
   } catch (const Failure& failure) {
@@ -97,9 +103,14 @@ int enter(const char* function, MPI_Comm comm, Body&& body) noexcept {
     return report(function, comm, MPI_ERR_INTERN, error.what());
   }
 }
+// The same between MPI_Init and MPI_Finalize.
 template <typename Body>
-int enter(const char* function, Body&& body) noexcept {
-  return enter(function, MPI_COMM_NULL, std::forward<Body>(body));
+int enter(const char* function, MPI_Comm comm, Body&& body) noexcept {
+  return enter_anytime(function, comm, [&] {
+    if (!in_use) [[unlikely]]
+      expect_in_use();
+    body();
+  });
 }
 
 }  // namespace tutti_mpi

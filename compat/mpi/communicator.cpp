@@ -67,19 +67,8 @@ int color_by(Comm& comm, uint64_t value) {
 
 bool names_shared_memory(MPI_Info info) {
   if (is_predefined(info)) return false;
-  const std::pair<std::string, std::string> hint = {"mpi_hw_resource_type", "mpi_shared_memory"};
-  return std::find(info->entries.begin(), info->entries.end(), hint) != info->entries.end();
-}
-
-const WorldRanks& ranks_of(MPI_Group group) {
-  static const WorldRanks none;
-  if (group == MPI_GROUP_EMPTY) return none;
-  expect(!is_predefined(group), MPI_ERR_GROUP, "it is not a group");
-  return group->ranks;
-}
-int place(const WorldRanks& ranks, int rank) {
-  const auto found = std::find(ranks.begin(), ranks.end(), rank);
-  return found != ranks.end() ? static_cast<int>(found - ranks.begin()) : -1;
+  const auto found = info->entries.find("mpi_hw_resource_type");
+  return found != info->entries.end() && found->second == "mpi_shared_memory";
 }
 
 // Only the members call it: the first hands the others an id. Those messages go over the service
@@ -200,13 +189,13 @@ TUTTI_MPI_ON(handle, Comm_split_type,
                    split(comm, shared && type != MPI_UNDEFINED ? color : MPI_UNDEFINED, key));
              })
 TUTTI_MPI_ON(comm, Comm_create, (MPI_Comm comm, MPI_Group group, MPI_Comm* result), {
-  const WorldRanks& ranks = ranks_of(group);
+  const WorldRanks& ranks = find(group);
   const int rank = place(ranks, world.world->rank);
   *result = handle_or_null(split(find(comm), rank < 0 ? MPI_UNDEFINED : ranks[0], rank));
 })
 TUTTI_MPI_ON(comm, Comm_create_group, (MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* result), {
   expect(tag >= 0, MPI_ERR_TAG, "tag is negative");
-  *result = handle_or_null(create_group(find(comm), ranks_of(group), tag));
+  *result = handle_or_null(create_group(find(comm), find(group), tag));
 })
 TUTTI_MPI_ON(*comm, Comm_free, (MPI_Comm * comm), free_comm(comm))
 TUTTI_MPI_ON(*comm, Comm_disconnect, (MPI_Comm * comm), free_comm(comm))

@@ -64,6 +64,9 @@ struct World {
 extern World world;
 
 Comm& find(MPI_Comm comm);
+const WorldRanks& find(MPI_Group group);
+// Where it is among them; MPI_UNDEFINED, which is negative: nowhere.
+int place(const WorldRanks& ranks, int rank);
 // MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL.
 int compare(const WorldRanks& one, const WorldRanks& other);
 inline void expect_rank(const Comm& comm, int rank) {

@@ -209,16 +209,15 @@ TUTTI_MPI_DO(Comm_create_errhandler,
                *errhandler = new MPI_ABI_Errhandler;
                (*errhandler)->function = function;
              })
-TUTTI_MPIX(Comm_create_errhandler_x,
-           (MPIX_Comm_errhandler_function_x * function, MPIX_Destructor_function* destructor,
-            void* context, MPI_Errhandler* errhandler)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    *errhandler = new MPI_ABI_Errhandler;
-    (*errhandler)->function_x = function;
-    (*errhandler)->destructor = destructor;
-    (*errhandler)->context = context;
-  });
-}
+TUTTI_MPIX_DO(Comm_create_errhandler_x,
+              (MPIX_Comm_errhandler_function_x * function, MPIX_Destructor_function* destructor,
+               void* context, MPI_Errhandler* errhandler),
+              {
+                *errhandler = new MPI_ABI_Errhandler;
+                (*errhandler)->function_x = function;
+                (*errhandler)->destructor = destructor;
+                (*errhandler)->context = context;
+              })
 
 TUTTI_MPI_DO(Errhandler_free, (MPI_Errhandler * errhandler), {
   expect(is_known(*errhandler), MPI_ERR_ERRHANDLER, "it is not an error handler");

@@ -8,22 +8,9 @@
 namespace tutti_mpi {
 namespace {
 
-const WorldRanks& find(MPI_Group group) {
-  static const WorldRanks none;
-  if (group == MPI_GROUP_EMPTY) return none;
-  expect(!is_predefined(group), MPI_ERR_GROUP, "it is not a group");
-  return group->ranks;
-}
 MPI_Group made(WorldRanks ranks) {
   if (ranks.empty()) return MPI_GROUP_EMPTY;
   return new MPI_ABI_Group{std::move(ranks)};
-}
-bool contains(const WorldRanks& ranks, int rank) {
-  return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
-}
-int place(const WorldRanks& ranks, int rank) {
-  const auto found = std::find(ranks.begin(), ranks.end(), rank);
-  return found != ranks.end() ? static_cast<int>(found - ranks.begin()) : MPI_UNDEFINED;
 }
 
 // Places in the group, each once.
@@ -70,12 +57,24 @@ MPI_Group excluded(const WorldRanks& group, int n, const int* ranks) {
 // Those of one group that the other has, or has not, after `first`.
 MPI_Group filtered(WorldRanks first, const WorldRanks& from, const WorldRanks& other, bool has) {
   for (const int rank : from) {
-    if (contains(other, rank) == has) first.push_back(rank);
+    if ((place(other, rank) >= 0) == has) first.push_back(rank);
   }
   return made(std::move(first));
 }
 
 }  // namespace
+
+const WorldRanks& find(MPI_Group group) {
+  static const WorldRanks none;
+  if (group == MPI_GROUP_EMPTY) return none;
+  expect(!is_predefined(group), MPI_ERR_GROUP, "it is not a group");
+  return group->ranks;
+}
+
+int place(const WorldRanks& ranks, int rank) {
+  const auto found = std::find(ranks.begin(), ranks.end(), rank);
+  return found != ranks.end() ? static_cast<int>(found - ranks.begin()) : MPI_UNDEFINED;
+}
 
 int compare(const WorldRanks& one, const WorldRanks& other) {
   if (one == other) return MPI_IDENT;

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "info.hpp"
 
-#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "handles.hpp"
 
@@ -14,10 +14,6 @@ MPI_ABI_Info& find(MPI_Info info) {
   if (info == MPI_INFO_ENV) return environment;
   expect(!is_predefined(info), MPI_ERR_INFO, "it is not an info object");
   return *info;
-}
-auto entry(MPI_ABI_Info& info, const char* key) {
-  return std::find_if(info.entries.begin(), info.entries.end(),
-                      [&](const auto& entry) { return entry.first == key; });
 }
 void expect_key(const char* key) {
   expect(key != nullptr && *key != '\0' && std::strlen(key) < MPI_MAX_INFO_KEY, MPI_ERR_INFO_KEY,
@@ -35,10 +31,7 @@ MPI_Info copy_of(MPI_Info info) {
 using namespace tutti_mpi;
 
 TUTTI_MPI_DO(Info_create, (MPI_Info * info), *info = new MPI_ABI_Info)
-TUTTI_MPI(Info_create_env, (int, char**, MPI_Info* info)) {
-  *info = new MPI_ABI_Info;
-  return MPI_SUCCESS;
-}
+TUTTI_MPI_ANYTIME(Info_create_env, (int, char**, MPI_Info* info), *info = new MPI_ABI_Info)
 TUTTI_MPI_DO(Info_dup, (MPI_Info info, MPI_Info* copy), *copy = new MPI_ABI_Info(find(info)))
 TUTTI_MPI_DO(Info_free, (MPI_Info * info), {
   expect(!is_predefined(*info), MPI_ERR_INFO, "it is not an info object of the program's");
@@ -48,32 +41,23 @@ TUTTI_MPI_DO(Info_set, (MPI_Info info, const char* key, const char* value), {
   expect_key(key);
   expect(value != nullptr && std::strlen(value) < MPI_MAX_INFO_VAL, MPI_ERR_INFO_VALUE,
          "the value is too long");
-  MPI_ABI_Info& in = find(info);
-  const auto found = entry(in, key);
-  if (found != in.entries.end()) {
-    found->second = value;
-  } else {
-    in.entries.emplace_back(key, value);
-  }
+  find(info).entries[key] = value;
 })
 TUTTI_MPI_DO(Info_delete, (MPI_Info info, const char* key), {
   expect_key(key);
-  MPI_ABI_Info& in = find(info);
-  const auto found = entry(in, key);
-  expect(found != in.entries.end(), MPI_ERR_INFO_NOKEY, "there is no such key");
-  in.entries.erase(found);
+  expect(find(info).entries.erase(key) > 0, MPI_ERR_INFO_NOKEY, "there is no such key");
 })
 TUTTI_MPI_DO(Info_get_nkeys, (MPI_Info info, int* keys),
              *keys = static_cast<int>(find(info).entries.size()))
 TUTTI_MPI_DO(Info_get_nthkey, (MPI_Info info, int n, char* key), {
   const MPI_ABI_Info& in = find(info);
   expect(n >= 0 && static_cast<size_t>(n) < in.entries.size(), MPI_ERR_ARG, "n is out of range");
-  std::strcpy(key, in.entries[static_cast<size_t>(n)].first.c_str());
+  std::strcpy(key, std::next(in.entries.begin(), n)->first.c_str());
 })
 TUTTI_MPI_DO(Info_get_string, (MPI_Info info, const char* key, int* room, char* value, int* flag), {
   expect_key(key);
-  MPI_ABI_Info& in = find(info);
-  const auto found = entry(in, key);
+  const MPI_ABI_Info& in = find(info);
+  const auto found = in.entries.find(key);
   *flag = found != in.entries.end() ? 1 : 0;
   if (*flag == 0) return;
   const std::string& text = found->second;

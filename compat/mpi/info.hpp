@@ -3,14 +3,13 @@
 // Hints: keys and values, which this library keeps and hands back, and does not follow.
 #pragma once
 
+#include <map>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "api.hpp"
 
 struct MPI_ABI_Info {
-  std::vector<std::pair<std::string, std::string>> entries;
+  std::map<std::string, std::string> entries;
 };
 
 namespace tutti_mpi {

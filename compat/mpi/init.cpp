@@ -73,18 +73,6 @@ void end() {
   tutti_comm_destroy(std::exchange(world.service, nullptr));
 }
 
-int start(const char* function, int wanted, int* provided) {
-  try {
-    begin(wanted);
-    if (provided != nullptr) *provided = thread_level;
-    return MPI_SUCCESS;
-  } catch (const Failure& failure) {
-    return report(function, MPI_COMM_NULL, failure.code, failure.text);
-  } catch (const std::exception& error) {
-    return report(function, MPI_COMM_NULL, MPI_ERR_INTERN, error.what());
-  }
-}
-
 }  // namespace
 
 void expect_in_use() {
@@ -121,19 +109,18 @@ void* handle_of(int number) {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI(Init, (int*, char***)) { return start(TUTTI_MPI_NAME, MPI_THREAD_SINGLE, nullptr); }
+TUTTI_MPI(Init, (int*, char***)) {
+  return enter_anytime(TUTTI_MPI_NAME, MPI_COMM_NULL, [] { begin(MPI_THREAD_SINGLE); });
+}
 TUTTI_MPI(Init_thread, (int*, char***, int wanted, int* provided)) {
-  return start(TUTTI_MPI_NAME, wanted, provided);
+  return enter_anytime(TUTTI_MPI_NAME, MPI_COMM_NULL, [&] {
+    begin(wanted);
+    *provided = thread_level;
+  });
 }
 TUTTI_MPI_DO(Finalize, (void), end())
-TUTTI_MPI(Initialized, (int* flag)) {
-  *flag = was_begun ? 1 : 0;
-  return MPI_SUCCESS;
-}
-TUTTI_MPI(Finalized, (int* flag)) {
-  *flag = was_ended ? 1 : 0;
-  return MPI_SUCCESS;
-}
+TUTTI_MPI_ANYTIME(Initialized, (int* flag), *flag = was_begun ? 1 : 0)
+TUTTI_MPI_ANYTIME(Finalized, (int* flag), *flag = was_ended ? 1 : 0)
 TUTTI_MPI_DO(Query_thread, (int* provided), *provided = thread_level)
 // Any thread may make calls of which only the main one could elsewhere.
 TUTTI_MPI_DO(Is_thread_main, (int* flag), *flag = std::this_thread::get_id() == main_thread ? 1 : 0)
@@ -152,27 +139,23 @@ TUTTI_MPI_DEFINE(double, Wtime, (void)) {
 }
 TUTTI_MPI_DEFINE(double, Wtick, (void)) { return 1e-9; }
 
-TUTTI_MPI(Get_processor_name, (char* name, int* length)) {
+TUTTI_MPI_ANYTIME(Get_processor_name, (char* name, int* length), {
   char host[MPI_MAX_PROCESSOR_NAME] = "";
   (void)gethostname(host, sizeof(host) - 1);
   give_text(host, MPI_MAX_PROCESSOR_NAME, name, length);
-  return MPI_SUCCESS;
-}
-TUTTI_MPI(Get_version, (int* version, int* subversion)) {
+})
+TUTTI_MPI_ANYTIME(Get_version, (int* version, int* subversion), {
   *version = MPI_VERSION;
   *subversion = MPI_SUBVERSION;
-  return MPI_SUCCESS;
-}
-TUTTI_MPI(Get_library_version, (char* version, int* length)) {
+})
+TUTTI_MPI_ANYTIME(Get_library_version, (char* version, int* length), {
   give_text(std::string("Tutti ") + tutti_version_string() + ", a subset of MPI 5.0",
             MPI_MAX_LIBRARY_VERSION_STRING, version, length);
-  return MPI_SUCCESS;
-}
-TUTTI_MPI(Abi_get_version, (int* version, int* subversion)) {
+})
+TUTTI_MPI_ANYTIME(Abi_get_version, (int* version, int* subversion), {
   *version = MPI_ABI_VERSION;
   *subversion = MPI_ABI_SUBVERSION;
-  return MPI_SUCCESS;
-}
+})
 TUTTI_MPI(Pcontrol, (int, ...)) { return MPI_SUCCESS; }
 
 TUTTI_MPI_DO(Alloc_mem, (MPI_Aint size, MPI_Info, void* base), {
@@ -181,14 +164,9 @@ TUTTI_MPI_DO(Alloc_mem, (MPI_Aint size, MPI_Info, void* base), {
   if (posix_memalign(&memory, 64, static_cast<size_t>(size) + 1) != 0) throw std::bad_alloc();
   *static_cast<void**>(base) = memory;
 })
-TUTTI_MPI(Free_mem, (void* base)) {
-  std::free(base);
-  return MPI_SUCCESS;
-}
-TUTTI_MPI(Get_address, (const void* location, MPI_Aint* address)) {
-  *address = reinterpret_cast<MPI_Aint>(location);
-  return MPI_SUCCESS;
-}
+TUTTI_MPI_ANYTIME(Free_mem, (void* base), std::free(base))
+TUTTI_MPI_ANYTIME(Get_address, (const void* location, MPI_Aint* address),
+                  *address = reinterpret_cast<MPI_Aint>(location))
 TUTTI_MPI_DEFINE(MPI_Aint, Aint_add, (MPI_Aint base, MPI_Aint disp)) { return base + disp; }
 TUTTI_MPI_DEFINE(MPI_Aint, Aint_diff, (MPI_Aint one, MPI_Aint other)) { return one - other; }
 

@@ -26,13 +26,21 @@ enum Which : uintptr_t {
   kReplace = 0x3c,
   kNoOp
 };
+// Of each the library's own, if any.
+constexpr std::pair<Which, std::optional<tutti_op>> kOps[] = {
+    {kSum, TUTTI_SUM},        {kMin, TUTTI_MIN},       {kMax, TUTTI_MAX},
+    {kProd, TUTTI_PROD},      {kBand, TUTTI_BAND},     {kBor, TUTTI_BOR},
+    {kBxor, TUTTI_BXOR},      {kLand, std::nullopt},   {kLor, std::nullopt},
+    {kLxor, std::nullopt},    {kMinloc, std::nullopt}, {kMaxloc, std::nullopt},
+    {kReplace, std::nullopt}, {kNoOp, std::nullopt},
+};
 
 class Predefined {
  public:
   Predefined() {
-    for (const Which which : {kSum, kMin, kMax, kProd, kBand, kBor, kBxor, kLand, kLor, kLxor,
-                              kMinloc, kMaxloc, kReplace, kNoOp}) {
+    for (const auto& [which, native] : kOps) {
       ops_[which] = std::make_unique<Op>();
+      ops_[which]->native = native;
       ops_[which]->number = which;
       ops_[which]->commutes = which != kReplace && which != kNoOp;
     }
@@ -111,38 +119,17 @@ bool located(uintptr_t which, const void* in, void* inout, size_t count) {
 
 bool nothing(uintptr_t, const void*, void*, size_t) { return false; }
 
-// Whether there is such a reduction of such elements; with count 0 it touches nothing.
-bool combine(uintptr_t which, Kind kind, const void* in, void* inout, size_t count) {
-#define TUTTI_MPI_KIND(kind, native, ...) \
-  case Kind::kind: return __VA_ARGS__(which, in, inout, count);
-  switch (kind) {
+// By Kind: the library's type, if any; and what says whether there is such a reduction and does it.
+struct OfKind {
+  std::optional<tutti_type> native;
+  bool (*combine)(uintptr_t which, const void* in, void* inout, size_t count);
+};
+constexpr OfKind kKinds[] = {
+#define TUTTI_MPI_KIND(kind, native, ...) {native, __VA_ARGS__},
 #include "kinds.inc"
-  }
 #undef TUTTI_MPI_KIND
-  return false;
-}
-
-std::optional<tutti_type> native_type(Kind kind) {
-#define TUTTI_MPI_KIND(kind, native, ...) \
-  case Kind::kind: return native;
-  switch (kind) {
-#include "kinds.inc"
-  }
-#undef TUTTI_MPI_KIND
-  return std::nullopt;
-}
-std::optional<tutti_op> native_op(uintptr_t which) {
-  switch (which) {
-    case kSum: return TUTTI_SUM;
-    case kProd: return TUTTI_PROD;
-    case kMin: return TUTTI_MIN;
-    case kMax: return TUTTI_MAX;
-    case kBand: return TUTTI_BAND;
-    case kBor: return TUTTI_BOR;
-    case kBxor: return TUTTI_BXOR;
-    default: return std::nullopt;
-  }
-}
+};
+const OfKind& of_kind(const Type& type) { return kKinds[static_cast<size_t>(type.kind)]; }
 
 MPI_Op add(int commutes) {
   auto* const op = new Op;
@@ -162,16 +149,15 @@ Op& find(MPI_Op handle) {
 
 void expect_reducible(const Op& op, const Type& type) {
   if (op.number == 0 || op.number == kReplace || op.number == kNoOp) return;
-  if (combine(op.number, type.kind, nullptr, nullptr, 0)) return;
+  if (of_kind(type).combine(op.number, nullptr, nullptr, 0)) return;
   fail(MPI_ERR_OP, "there is no such reduction of " +
                        (type.name.empty() ? std::string("this type") : type.name));
 }
 
 std::optional<NativeOp> native(const Op& op, const Type& type) {
-  const std::optional<tutti_type> of = native_type(type.kind);
-  const std::optional<tutti_op> by = native_op(op.number);
-  if (!of || !by) return std::nullopt;
-  return NativeOp{*of, *by};
+  const std::optional<tutti_type> of = of_kind(type).native;
+  if (!of || !op.native) return std::nullopt;
+  return NativeOp{*of, *op.native};
 }
 
 void apply(Op& op, Type& type, const void* in, void* inout, size_t count) {
@@ -182,7 +168,7 @@ void apply(Op& op, Type& type, const void* in, void* inout, size_t count) {
     return unpack(type, inout, type.size * count, packed.get());
   }
   if (op.number != 0) {
-    combine(op.number, type.kind, in, inout, count);
+    of_kind(type).combine(op.number, in, inout, count);
     return;
   }
   MPI_Datatype handle = type.handle();
@@ -212,14 +198,14 @@ TUTTI_MPI_DO(Op_create, (MPI_User_function * function, int commutes, MPI_Op* op)
              (*op = add(commutes))->function = function)
 TUTTI_MPI_DO(Op_create_c, (MPI_User_function_c * function, int commutes, MPI_Op* op),
              (*op = add(commutes))->function_c = function)
-TUTTI_MPIX(Op_create_x, (MPIX_User_function_x * function, MPIX_Destructor_function* destructor,
-                         int commutes, void* context, MPI_Op* op)) {
-  return enter(TUTTI_MPI_NAME, [&] {
-    (*op = add(commutes))->function_x = function;
-    (*op)->destructor = destructor;
-    (*op)->context = context;
-  });
-}
+TUTTI_MPIX_DO(Op_create_x,
+              (MPIX_User_function_x * function, MPIX_Destructor_function* destructor, int commutes,
+               void* context, MPI_Op* op),
+              {
+                (*op = add(commutes))->function_x = function;
+                (*op)->destructor = destructor;
+                (*op)->context = context;
+              })
 TUTTI_MPI_DO(Op_free, (MPI_Op * op), {
   expect(!is_predefined(*op), MPI_ERR_OP, "it is not a reduction of the program's");
   std::exchange(*op, MPI_OP_NULL)->drop();

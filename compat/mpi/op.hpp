@@ -13,6 +13,7 @@ struct MPI_ABI_Op final : tutti_mpi::Counted {
   }
 
   uintptr_t number = 0;  // of its handle, if it was there from the start
+  std::optional<tutti_op> native;
   bool commutes = true;
   MPI_User_function* function = nullptr;
   MPI_User_function_c* function_c = nullptr;

@@ -41,23 +41,14 @@ void write_empty(MPI_Status* status) {
 
 using namespace tutti_mpi;
 
-TUTTI_MPI(Test_cancelled, (const MPI_Status* status, int* flag)) {
-  *flag = status->MPI_internal[kCancelled];
-  return MPI_SUCCESS;
-}
-TUTTI_MPI(Status_set_cancelled, (MPI_Status * status, int flag)) {
-  status->MPI_internal[kCancelled] = flag != 0 ? 1 : 0;
-  return MPI_SUCCESS;
-}
-#define TUTTI_MPI_FIELD(name, field)                                     \
-  TUTTI_MPI(Status_get_##name, (const MPI_Status* status, int* value)) { \
-    *value = status->field;                                              \
-    return MPI_SUCCESS;                                                  \
-  }                                                                      \
-  TUTTI_MPI(Status_set_##name, (MPI_Status * status, int value)) {       \
-    status->field = value;                                               \
-    return MPI_SUCCESS;                                                  \
-  }
+TUTTI_MPI_ANYTIME(Test_cancelled, (const MPI_Status* status, int* flag),
+                  *flag = status->MPI_internal[kCancelled])
+TUTTI_MPI_ANYTIME(Status_set_cancelled, (MPI_Status * status, int flag),
+                  status->MPI_internal[kCancelled] = flag != 0 ? 1 : 0)
+#define TUTTI_MPI_FIELD(name, field)                                           \
+  TUTTI_MPI_ANYTIME(Status_get_##name, (const MPI_Status* status, int* value), \
+                    *value = status->field)                                    \
+  TUTTI_MPI_ANYTIME(Status_set_##name, (MPI_Status * status, int value), status->field = value)
 TUTTI_MPI_FIELD(source, MPI_SOURCE)
 TUTTI_MPI_FIELD(tag, MPI_TAG)
 TUTTI_MPI_FIELD(error, MPI_ERROR)
