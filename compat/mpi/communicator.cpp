@@ -35,6 +35,7 @@ MPI_ABI_Comm::~MPI_ABI_Comm() {
 }
 
 void MPI_ABI_Comm::make_self() {
+  tutti_mpi::expect(!closed, MPI_ERR_COMM, "it was closed, as the program ends");
   tutti_unique_id id;
   tutti_mpi::check(tutti_get_unique_id(&id));
   tutti_comm_config config = TUTTI_COMM_CONFIG_INIT;
@@ -151,11 +152,19 @@ void free_comm(MPI_Comm* handle) {
   *handle = MPI_COMM_NULL;
 }
 
-void close_communicators() {
+bool close_communicators() {
   const std::lock_guard lock(open_mutex);
+  bool all = true;
   for (Comm* comm : open_ones) {
-    if (!comm->is_shared()) tutti_comm_destroy(std::exchange(comm->inside, nullptr));
+    const std::unique_lock turn(comm->mutex, std::try_to_lock);
+    if (!turn || comm->is_shared()) {
+      all = all && tutti_comm_state(comm->inside) != TUTTI_OK;
+      continue;
+    }
+    comm->closed = true;
+    tutti_comm_destroy(std::exchange(comm->inside, nullptr));
   }
+  return all;
 }
 
 }  // namespace tutti_mpi

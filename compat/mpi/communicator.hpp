@@ -32,6 +32,7 @@ struct MPI_ABI_Comm final : tutti_mpi::Counted {
   }
 
   tutti_comm_t inside = nullptr;
+  bool closed = false;  // at the end, under `mutex`: calls are errors
   int rank = 0;
   int size = 1;
   uintptr_t number = 0;  // of its handle, if it was there from the start
@@ -87,8 +88,9 @@ Comm& make_comm(Comm& parent, tutti_comm_t inside);
 Comm* split(Comm& comm, int color, int key);
 void free_comm(MPI_Comm* comm);
 // At the end: of those that the program has not freed, so that peers see no death when it exits.
-// One that a request still refers to is left, as it might be waited for.
-void close_communicators();
+// One that a call of another thread or a request still refers to is left, as it might be waited
+// for. False if there are such, and they have not failed.
+bool close_communicators();
 // A communicator or the program refers to it, or no longer does.
 void hold_errhandler(MPI_Errhandler errhandler);
 void drop_errhandler(MPI_Errhandler errhandler);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "communicator.hpp"
+#include "pause.hpp"
 
 namespace {
 
@@ -85,8 +86,11 @@ TUTTI_MPI_EXPORT int tutti_mpi_Comm_free(MPI_Comm* comm) {
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }
+// Threads of JAX may be in calls, and go on to others. Each communicator is closed between two of
+// them. So a call ends: the peer that it waits for comes, or closes the communicator in its turn.
 TUTTI_MPI_EXPORT int tutti_mpi_Finalize() {
   const auto alone = end_splits();
-  tutti_mpi::close_communicators();
+  tutti_mpi::Pause pause;
+  while (!tutti_mpi::close_communicators()) pause.once();
   return MPI_Finalize();
 }
