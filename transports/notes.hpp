@@ -93,23 +93,24 @@ struct Wait {
 static_assert(sizeof(Wait) == 160);
 using WaitNote = SharedNote<Wait>;
 
-// One of the last calls among ranks of several hosts, which leave no entry in shared memory.
-struct FarCall {
+// One of the last calls that leave no entry in shared memory: those among ranks of several hosts,
+// and the first that a rank makes on a communicator that has failed.
+struct NotedCall {
   CallRecord record{};
   uint64_t begun = 0;  // a stamp (core/stamp.hpp)
-  uint64_t ended = 0;  // another, if a thread has waited for it
+  uint64_t ended = 0;  // another, if a thread has waited for it, or it was refused
 };
-using FarCallNote = SharedNote<FarCall>;
+using NotedCallNote = SharedNote<NotedCall>;
 
 inline constexpr uint32_t kMessageNotes = 4;
-inline constexpr uint32_t kFarCalls = 32;
+inline constexpr uint32_t kNotedCalls = 32;
 
 // All that one rank says so.
 struct Notes {
   WaitNote call;                     // of the lane
   WaitNote messages[kMessageNotes];  // of the first lane alone, as what follows
   WaitNote making;                   // for ranks that a communicator is made of
-  FarCallNote far_calls[kFarCalls];  // by sequence
+  NotedCallNote calls[kNotedCalls];  // by sequence
 };
 
 }  // namespace tutti

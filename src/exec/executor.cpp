@@ -73,7 +73,7 @@ Executor::~Executor() { workers_.forget(*this); }
 // ---- calls -------------------------------------------------------------------------------------
 
 Status Executor::run(const Call& call) {
-  if (health_.stopped()) return why_stopped(call, sequence_ + 1);
+  if (health_.stopped()) return refuse(call);
   try {
     const std::shared_ptr<const Plan>& plan = plans_.find(call);
     if (plan == nullptr) [[unlikely]]
@@ -127,7 +127,7 @@ bool Executor::enter(const Plan& plan, uint32_t& chain) {
   const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
   if (!status.ok()) health_.fail(status);
   if (Notes* const notes = transport_.notes(settings_.rank, 0); notes != nullptr) {
-    notes->far_calls[sequence_ % kFarCalls].post(
+    notes->calls[sequence_ % kNotedCalls].post(
         {.record = plan.record_of(sequence_), .begun = stamp_now()});
   }
   return status.ok();
@@ -138,8 +138,8 @@ bool Executor::enter(const Plan& plan, uint32_t& chain) {
 void Executor::note_far_end() {
   Notes* const notes = transport_.notes(settings_.rank, 0);
   if (notes == nullptr) return;
-  FarCallNote& note = notes->far_calls[sequence_ % kFarCalls];
-  std::optional<FarCall> call = note.read();
+  NotedCallNote& note = notes->calls[sequence_ % kNotedCalls];
+  std::optional<NotedCall> call = note.read();
   if (!call || call->record.sequence != sequence_) return;
   call->ended = stamp_now();
   note.post(*call);
@@ -198,7 +198,7 @@ Status Executor::prepare(Operation& operation) {
 }
 
 Status Executor::submit(Operation& operation, StartedFor whom) {
-  if (health_.stopped()) return why_stopped(operation.call_, sequence_ + 1);
+  if (health_.stopped()) return refuse(operation.call_);
   application_calls();
   const bool has_callback = operation.reset();
   try {

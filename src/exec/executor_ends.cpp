@@ -10,6 +10,7 @@
 #include <span>
 
 #include "core/fields.hpp"
+#include "core/stamp.hpp"
 #include "exec/executor.hpp"
 #include "exec/probes.hpp"
 #include "transports/names.hpp"
@@ -110,6 +111,19 @@ Status Executor::broke_down(LaneGroup& lanes, const Call& call, uint64_t sequenc
   Status status = broke_down(call, sequence);
   lanes.abandon();
   return status;
+}
+
+Status Executor::refuse(const Call& call) {
+  const uint64_t sequence = sequence_ + 1;
+  if (Notes* const notes = transport_.notes(settings_.rank, 0); notes != nullptr) {
+    NotedCallNote& note = notes->calls[sequence % kNotedCalls];
+    const std::optional<NotedCall> noted = note.read();
+    if (noted && noted->record.sequence != sequence) {
+      const uint64_t now = stamp_now();
+      note.post({.record = record_of(call, sequence, digest_of(call)), .begun = now, .ended = now});
+    }
+  }
+  return why_stopped(call, sequence);
 }
 
 Status Executor::why_stopped(const Call& call, uint64_t sequence) {

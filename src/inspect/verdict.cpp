@@ -327,6 +327,9 @@ Finding of_broken(const Job& job, const Communicator& broken, const std::string&
     blame_those_that_are_missing(broken.view, finding);
     return finding;
   }
+  // What ranks call behind another failure may differ, and is no cause of it.
+  const uint32_t code = broken.view.cause_code;
+  if (code != 0 && code != TUTTI_ERR_MISMATCH) return finding;
   std::set<uint64_t> numbers;
   for (const RankView& rank : broken.view.ranks) {
     for (const PastCall& call : rank.past) numbers.insert(call.record.sequence);

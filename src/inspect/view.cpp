@@ -127,9 +127,9 @@ void take_calls(const Blocks& lane, const Descriptor& about, std::vector<PastCal
   std::ranges::stable_sort(past, {}, [](const PastCall& call) { return call.record.sequence; });
 }
 
-void take_far_calls(const Notes& notes, std::vector<PastCall>& past) {
-  for (const FarCallNote& note : notes.far_calls) {
-    const std::optional<FarCall> call = note.read();
+void take_noted_calls(const Notes& notes, std::vector<PastCall>& past) {
+  for (const NotedCallNote& note : notes.calls) {
+    const std::optional<NotedCall> call = note.read();
     if (!call || call->record.sequence == 0) continue;
     past.push_back({.record = call->record, .begun = call->begun, .ended = call->ended});
   }
@@ -180,7 +180,7 @@ void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankView
   for (const WaitNote& note : notes.messages) take_wait(note, rank.waits);
   take_wait(notes.making, rank.waits);
   rank.past = std::move(calls);
-  if (about.all_ranks > about.ranks) take_far_calls(notes, rank.past);
+  take_noted_calls(notes, rank.past);
   merge_phases(rank.past);
   forget_old_ends(rank.past);
   rank.entered += static_cast<uint32_t>(rank.last_sequence());

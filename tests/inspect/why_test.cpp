@@ -88,6 +88,15 @@ TEST(Why, SeesThatRanksWaitInAShrink) {
   EXPECT_NE(warning.find("in shrink: rank 2 (pid "), std::string::npos) << warning;
 }
 
+TEST(Why, CountsTheCallsThatAFailedCommunicatorRefuses) {
+  const StuckJob job(4, "differs");
+  const Json told = tutti_test::why_once(job, [](const Json& now) {
+    return !now["findings"].empty() && now["findings"][0]["ranks"] == Json({3});
+  });
+  EXPECT_EQ(told["findings"][0]["cause"], "mismatch") << told;
+  EXPECT_EQ(told["findings"][0]["ranks"], Json({3})) << told;
+}
+
 TEST(Why, TellsASleepingRankFromOneThatComputes) {
   const StuckJob sleeps(2, "sleeps");
   expect_verdict(sleeps, "waits", "is sleeping");
