@@ -92,6 +92,12 @@ std::vector<Late> late_for_making(const Waiting& waiting) {
   return late;
 }
 
+// Whether one of both gets on, as in a call that takes long.
+bool gets_on(const Waiting& waiting, int number) {
+  const RankView* const peer = waiting.communicator->view.find(number);
+  return waiting.rank->moved || (peer != nullptr && peer->moved);
+}
+
 // A rank that waits in a later call has done its part of this one.
 bool is_past(const Waiting& waiting, int number) {
   const RankView* const peer = waiting.communicator->view.find(number);
@@ -133,9 +139,9 @@ std::vector<Late> whom_it_awaits(const Waiting& waiting) {
     std::vector<Late> late = late_for_call(waiting);
     for (const int number : wait.awaited) {
       if (!late.empty() || number < 0) break;
-      if (number != waiting.rank->rank && !is_past(waiting, number)) {
-        late.push_back(of_number(waiting, number, Late::Why::kInside));
-      }
+      if (number == waiting.rank->rank || is_past(waiting, number)) continue;
+      if (gets_on(waiting, number)) continue;
+      late.push_back(of_number(waiting, number, Late::Why::kInside));
     }
     add_those_that_do_not_answer(waiting, late);
     return late;

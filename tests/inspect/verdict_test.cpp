@@ -197,6 +197,18 @@ TEST(Verdict, FindsRanksThatWaitForOneAnother) {
   EXPECT_EQ(verdict.findings.size(), 1u);
 }
 
+TEST(Verdict, FindsNoCircleInALongCallThatGetsOn) {
+  Job job = job_of(2);
+  for (const size_t place : {size_t{0}, size_t{1}}) {
+    enters(rank(job, place), allreduce(5));
+    rank(job, place).waits[0].awaited[0] = place == 0 ? 1 : 0;
+  }
+  EXPECT_TRUE(says(judge(job, 60), "ranks wait for one another")) << judge(job, 60).text;
+  rank(job, 1).moved = true;
+  job.communicators[0].moved = true;
+  EXPECT_EQ(judge(job, 60).outcome, Outcome::kGoesOn) << judge(job, 60).text;
+}
+
 TEST(Verdict, AReceiveOfAnyRankIsNotForEverWhileOneMayYetSend) {
   Job job = job_of(3);
   receives(rank(job, 0), -1);
