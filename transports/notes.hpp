@@ -102,6 +102,25 @@ struct NotedCall {
 };
 using NotedCallNote = SharedNote<NotedCall>;
 
+// Calls whose algorithm a variable names, though the cost model expects another to take less time.
+struct Demand {
+  CallRecord call{};  // without a sequence
+  double seconds = 0;
+  double best_seconds = 0;
+  char variable[32] = {};
+  char algorithm[32] = {};
+  char best[32] = {};
+};
+using DemandNote = SharedNote<Demand>;
+
+// Short calls that were started and waited in their lane's queue until a much longer one was over.
+struct Jam {
+  uint64_t calls = 0;
+  uint64_t ms = 0;  // all of these together
+  CallRecord last{};
+};
+using JamNote = SharedNote<Jam>;
+
 inline constexpr uint32_t kMessageNotes = 4;
 inline constexpr uint32_t kNotedCalls = 32;
 
@@ -111,6 +130,8 @@ struct Notes {
   WaitNote messages[kMessageNotes];  // of the first lane alone, as what follows
   WaitNote making;                   // for ranks that a communicator is made of
   NotedCallNote calls[kNotedCalls];  // by sequence
+  DemandNote demand;                 // rank 0's: the calls that lose most by one
+  JamNote jam;
 };
 
 }  // namespace tutti

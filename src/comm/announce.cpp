@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "core/fields.hpp"
 #include "core/log.hpp"
 
 namespace tutti {
@@ -40,11 +41,12 @@ std::string subject_of(const Problem& problem) {
 // Plans are made by one thread at a time.
 class Aloud {
  public:
-  Aloud(Selector selector, std::string named)
-      : selector_(std::move(selector)), named_(std::move(named)) {}
+  Aloud(Selector selector, std::string named, DemandNote* note)
+      : selector_(std::move(selector)), named_(std::move(named)), note_(note) {}
 
   Chosen operator()(const Problem& problem) {
     const Chosen chosen = selector_.choose(problem);
+    note_demand(problem);
     if (!log::enabled(LogLevel::kInfo) || chosen.algorithm == nullptr) return chosen;
     if (log::enabled(LogLevel::kDebug)) {
       log::debug("{}: {}: {} {}", named_, subject_of(problem), chosen.algorithm->name,
@@ -56,6 +58,24 @@ class Aloud {
   }
 
  private:
+  void note_demand(const Problem& problem) {
+    if (note_ == nullptr) return;
+    const std::optional<Demanded> demanded = selector_.demanded(problem);
+    if (!demanded) return;
+    const double lost_s = demanded->named.seconds - demanded->best.seconds;
+    if (lost_s <= most_lost_s_) return;
+    most_lost_s_ = lost_s;
+    Demand demand;
+    demand.call.collective = static_cast<uint8_t>(problem.collective);
+    demand.call.type = static_cast<uint8_t>(problem.type);
+    demand.call.count = problem.count;
+    demand.seconds = demanded->named.seconds;
+    demand.best_seconds = demanded->best.seconds;
+    put_text(demand.variable, demanded->variable);
+    put_text(demand.algorithm, demanded->named.algorithm->name);
+    put_text(demand.best, demanded->best.algorithm->name);
+    note_->post(demand);
+  }
   // Sizes of one power of two count as one.
   bool is_new(const Problem& problem, const Algorithm& algorithm) {
     return told_.emplace(&algorithm, problem.ranks, std::bit_width(problem.bytes())).second;
@@ -63,6 +83,8 @@ class Aloud {
 
   const Selector selector_;
   const std::string named_;
+  DemandNote* const note_;
+  double most_lost_s_ = 0;
   std::set<std::tuple<const Algorithm*, int, int>> told_;
 };
 
@@ -77,8 +99,8 @@ void announce(const std::string& name, int ranks, const Connection& connection) 
                ranks == 1 ? "" : "s", hosts, hosts == 1 ? "" : "s", connection.transport->name());
 }
 
-Choose choose_aloud(Selector selector, std::string named) {
-  const auto aloud = std::make_shared<Aloud>(std::move(selector), std::move(named));
+Choose choose_aloud(Selector selector, std::string named, DemandNote* note) {
+  const auto aloud = std::make_shared<Aloud>(std::move(selector), std::move(named), note);
   return [aloud](const Problem& problem) { return (*aloud)(problem); };
 }
 

@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The log's account of a communicator and of the choices for its calls: rank 0 writes it for all.
+// It also notes for those who look from outside what a variable demands that costs time.
 #pragma once
 
 #include <memory>
@@ -17,7 +18,7 @@ void announce(const std::string& name, int ranks, const Connection& connection);
 
 // `selector`'s choices, which go to the log if they are for calls of the communicator `named`.
 // Level info has the algorithm of each size as it is first used, level debug each choice and its
-// reasons.
-Choose choose_aloud(Selector selector, std::string named);
+// reasons. `note`, which may be null and outlives the choices, gets the costliest demand.
+Choose choose_aloud(Selector selector, std::string named, DemandNote* note);
 
 }  // namespace tutti

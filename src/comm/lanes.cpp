@@ -65,7 +65,10 @@ Status Lanes::choose_by(const PlanInputs& inputs, const std::string& name) {
   TUTTI_ASSIGN_OR_RETURN(auto selector,
                          Selector::create(inputs.variables, across, std::move(advice)));
   // Rank 0 says for all what it chooses; of phases nobody does.
-  choose_ = rank_ == 0 ? choose_aloud(std::move(selector), name) : choice_of(std::move(selector));
+  Notes* const notes = connection_.transport->notes(rank_, 0);
+  choose_ = rank_ == 0 ? choose_aloud(std::move(selector), name,
+                                      notes == nullptr ? nullptr : &notes->demand)
+                       : choice_of(std::move(selector));
   if (!spans_hosts) return {};
   TUTTI_ASSIGN_OR_RETURN(choose_phases_, ScopeChoices::create({.hosts = connection_.joined->hosts(),
                                                                .network = *inputs.network,

@@ -6,6 +6,13 @@
 #include "exec/executor.hpp"
 
 namespace tutti {
+namespace {
+
+// A call may hold up others from this length on, and those whose length is so many times less.
+constexpr uint64_t kLongBytes = 1 << 20;
+constexpr uint64_t kMuchLonger = 16;
+
+}  // namespace
 
 Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom); }
 Status Operation::wait_inside(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
@@ -16,6 +23,7 @@ void Operation::begins(int64_t timeout_ms, bool tells) {
   deadline_ms_ = rough_deadline_ms(timeout_ms, now_ms);
   tell_ms_ = tells ? rough_deadline_ms(kTellAfterMs, now_ms) : kNever;
   reports_ms_ = rough_deadline_ms(kLastsAfterMs, now_ms);
+  queued_ms_ = now_ms;
 }
 
 bool LaneQueue::push(Operation& operation, bool started) noexcept {
@@ -49,11 +57,25 @@ void LaneQueue::tick(const Operation& operation) {
                              !executor_.waited_for()));
 }
 
+// Notes that the operation, which starts now, has waited for a much longer one.
+void LaneQueue::note_jam(const Operation& operation, size_t index) {
+  const int64_t waited_ms = long_end_ms_ - operation.queued_ms_;
+  if (waited_ms < kRoughMs || operation.bytes() > long_bytes_ / kMuchLonger || index != 0) return;
+  Notes* const notes = executor_.transport_.notes(executor_.settings_.rank, 0);
+  std::optional<Jam> jam = notes == nullptr ? std::nullopt : notes->jam.read();
+  if (!jam) return;
+  ++jam->calls;
+  jam->ms += static_cast<uint64_t>(waited_ms);
+  jam->last = operation.plan_->record_of(operation.sequence_);
+  notes->jam.post(*jam);
+}
+
 // Runs the front of the queue; if that has ended, `status` says how.
 bool LaneQueue::has_ended(Operation& operation, size_t index, Status& status) {
   if (!started_) {
     lanes_->start(*operation.plan_, index, operation.call_, operation.sequence_, operation.chain_);
     started_ = true;
+    note_jam(operation, index);
   }
   const Advance advance = lanes_->advance();
   if (advance == Advance::kDone) return true;
@@ -79,6 +101,10 @@ bool LaneQueue::step(size_t index) {
     status = executor_.broke_down(*lanes_, operation->call_, operation->sequence_);
   }
   started_ = false;
+  if (operation->bytes() >= kLongBytes) {
+    long_bytes_ = operation->bytes();
+    long_end_ms_ = rough_ms();
+  }
   if (reporter_.ends() && status.ok()) lanes_->note_end();
   {
     const std::lock_guard lock(lock_);

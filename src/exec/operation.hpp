@@ -43,12 +43,16 @@ class Operation : public Completion {
 
   Executor& executor_;
   Call call_;
+  // The length of a block.
+  [[nodiscard]] uint64_t bytes() const { return call_.count * plan_->element_bytes; }
+
   std::shared_ptr<const Plan> plan_;
   uint64_t sequence_ = 0;
   uint32_t chain_ = 0;  // as Lane::start() takes it
   int64_t deadline_ms_ = kNever;
   int64_t tell_ms_ = kNever;     // when to tell the ranks waited for; the first lane's driver does
   int64_t reports_ms_ = kNever;  // when its wait counts as long
+  int64_t queued_ms_ = 0;        // when it came into the queue
   std::atomic<size_t> parts_left_{0};
   BriefLock error_lock_;
   Status first_error_;  // guarded by error_lock_
@@ -76,6 +80,7 @@ class LaneQueue {
   bool step(size_t index);
   void tick(const Operation& operation);
   bool has_ended(Operation& operation, size_t index, Status& status);
+  void note_jam(const Operation& operation, size_t index);
   Operation* front();
 
   Executor& executor_;
@@ -83,7 +88,10 @@ class LaneQueue {
   WaitReporter reporter_;  // of the call that runs on them
   std::atomic<bool> driven_{false};
   std::atomic<size_t> length_{0};
-  bool started_ = false;  // of the front; the driver's own
+  bool started_ = false;  // of the front; the driver's own, as what follows
+  // The last operation that was long.
+  uint64_t long_bytes_ = 0;
+  int64_t long_end_ms_ = 0;
   BriefLock lock_;
   std::deque<Operation*> queue_;  // guarded by lock_
 };

@@ -177,6 +177,9 @@ bool compare(const CommunicatorView& before, CommunicatorView& now) {
     const RankView* const old = before.find(rank.rank);
     if (old == nullptr || !old->answers) continue;
     rank.moved = rank.entered != old->entered;
+    rank.jam_since = rank.jam;
+    rank.jam_since.calls -= old->jam.calls;
+    rank.jam_since.ms -= old->jam.ms;
     moved = moved || rank.moved;
     std::erase_if(rank.waits, [&](const Wait& wait) {
       return std::ranges::none_of(

@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <ctime>
 
+#include "core/fields.hpp"
+#include "core/types.hpp"
+#include "exec/call.hpp"
 #include "inspect/blame.hpp"
 #include "inspect/trace.hpp"
 
@@ -18,6 +21,7 @@ constexpr double kCosts = 0.05;
 constexpr double kStopped = 0.1;
 constexpr double kThrottled = 0.1;
 constexpr double kInCalls = 0.5;
+constexpr double kDemandCosts = 0.25;
 constexpr double kDelayed = 0.3;
 constexpr double kComputes = 0.3;
 constexpr double kDevice = 0.1;
@@ -64,6 +68,17 @@ void add_call(const Entered& entered, Costs& costs) {
   Lateness& late = costs.ranks[place];
   if (late.calls++ == 0) late.since_ns = last_ns;
   late.late_ns += last_ns - middle_of(std::move(others));
+}
+
+// That which rank 0 has noted; null: none, or it is on another host.
+const Demand* demand_of(const CommunicatorView& view) {
+  const RankView* const first = view.find(0);
+  return first == nullptr || !first->demand ? nullptr : &*first->demand;
+}
+
+bool is_of(const Demand& demand, const CallRecord& record) {
+  return demand.call.collective == record.collective && demand.call.type == record.type &&
+         demand.call.count == record.count;
 }
 
 // How long a rank is in a call.
@@ -220,7 +235,9 @@ Costs costs_of(const CommunicatorView& view, const Job& job) {
   const StampClock clock(view.made, job.now);
   if (view.ranks.size() < 2 || view.lacks_ranks() || !clock.known()) return costs;
   // From call to call where both are known: what lies between others is not.
+  const Demand* const demand = demand_of(view);
   double in_calls_ns = 0;
+  double demanded_ns = 0;
   int64_t whole_ns = 0;
   int64_t before_ns = 0;
   uint64_t before = 0;
@@ -230,7 +247,9 @@ Costs costs_of(const CommunicatorView& view, const Job& job) {
     if (entered.ns.empty()) continue;
     const size_t last = entered.last();
     const int64_t last_ns = entered.ns[last];
-    in_calls_ns += nanoseconds_in_call(view, view.ranks[last], sequence, clock, job.now.real_ns);
+    const double ns = nanoseconds_in_call(view, view.ranks[last], sequence, clock, job.now.real_ns);
+    in_calls_ns += ns;
+    if (demand != nullptr && is_of(*demand, call.record)) demanded_ns += ns;
     if (before != 0 && sequence == before + 1 && last_ns > before_ns) {
       ++costs.calls;
       whole_ns += last_ns - before_ns;
@@ -243,6 +262,7 @@ Costs costs_of(const CommunicatorView& view, const Job& job) {
   const auto whole = static_cast<double>(whole_ns);
   for (Lateness& late : costs.ranks) late.share = static_cast<double>(late.late_ns) / whole;
   costs.in_calls = std::clamp(in_calls_ns / whole, 0.0, 1.0);
+  costs.demanded = std::clamp(demanded_ns / whole, 0.0, 1.0);
   return costs;
 }
 
@@ -306,6 +326,58 @@ Finding of_line(const Communicator& communicator, const Costs& costs, const Usag
           .share = costs.in_calls};
 }
 
+// "allreduce of 8 float32".
+std::string kind_of(const CallRecord& call) {
+  if (call.collective >= kCollectives || call.type >= kDataTypes) return "unreadable calls";
+  return fmt::format("{} of {} {}", collective_name(static_cast<Collective>(call.collective)),
+                     call.count, type_name(static_cast<DataType>(call.type)));
+}
+
+// Whether an algorithm that a variable demands costs more than any rank, as far as is expected.
+bool add_demand(const Communicator& communicator, const Costs& costs, const Lateness& most,
+                std::vector<Finding>& findings) {
+  const Demand* const demand = demand_of(communicator.view);
+  if (demand == nullptr) return false;
+  const double share = costs.demanded * (1 - demand->best_seconds / demand->seconds);
+  if (share < kDemandCosts || share < most.share) return false;
+  const std::string variable = text_of(demand->variable);
+  findings.push_back(
+      {.cause = Cause::kAlgorithm,
+       .outcome = Outcome::kSlow,
+       .text = fmt::format(
+           "the ranks spend {} of the time within {} of \"{}\", and {} demands {} for it, which is "
+           "expected to take {:.1f} times as long as {}",
+           percent(costs.demanded), kind_of(demand->call), communicator.view.name, variable,
+           text_of(demand->algorithm), demand->seconds / demand->best_seconds,
+           text_of(demand->best)),
+       .advice = fmt::format("unset {}, or compare both: tutti bench, tutti explain", variable),
+       .share = share});
+  return true;
+}
+
+// Whether short calls wait for long ones most of the time.
+bool add_jam(const Communicator& communicator, const Costs& costs, double seconds,
+             std::vector<Finding>& findings) {
+  const auto most = std::ranges::max_element(
+      communicator.view.ranks, {}, [](const RankView& rank) { return rank.jam_since.ms; });
+  const Jam& jam = most->jam_since;
+  const double share = static_cast<double>(jam.ms) / 1000 / seconds;
+  if (jam.calls == 0 || share < kInCalls || costs.in_calls < kInCalls) return false;
+  const PastCall* const ahead = most->call(jam.last.sequence - 1);
+  findings.push_back(
+      {.cause = Cause::kJam,
+       .outcome = Outcome::kSlow,
+       .text = fmt::format(
+           "{} calls of \"{}\" were started behind much longer ones, and waited {:.0f} ms each for "
+           "these; the last was {}{}",
+           jam.calls, communicator.view.name,
+           static_cast<double>(jam.ms) / static_cast<double>(jam.calls), describe(jam.last),
+           ahead == nullptr ? "" : ", behind " + describe(ahead->record)),
+       .advice = "start short calls before long ones, or make them on a communicator of their own",
+       .share = share});
+  return true;
+}
+
 // Where no rank is later than the others: the calls themselves, if they take the time.
 void add_calls(const Communicator& communicator, const Costs& costs,
                std::vector<Finding>& findings) {
@@ -351,6 +423,8 @@ std::vector<Finding> slow_findings(const Job& job, const Communicator& communica
     findings.push_back(of_line(communicator, costs, *line, pid, seconds));
     return findings;
   }
+  if (add_jam(communicator, costs, seconds, findings)) return findings;
+  if (add_demand(communicator, costs, *most, findings)) return findings;
   if (most->share < kCosts || !stands_out(*most, costs)) {
     if (add_shortage(job, communicator, costs, usages, findings)) return findings;
   }

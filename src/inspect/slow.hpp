@@ -25,6 +25,7 @@ struct Lateness {
 struct Costs {
   int calls = 0;                     // that all ranks have entered
   double in_calls = 0;               // share of the time, of the rank that was last in each
+  double demanded = 0;               // of that, in calls whose algorithm is Demand::algorithm
   std::vector<Lateness> ranks = {};  // by place in the view
 };
 Costs costs_of(const CommunicatorView& view, const Job& job);

@@ -384,11 +384,11 @@ Cause cause_of_quiet(const ProcessState& state) {
 
 std::string_view to_string(Cause cause) {
   constexpr std::string_view kNames[] = {
-      "computes",  "sleeps",  "lock",     "file",    "socket",    "child",
-      "signal",    "device",  "quiet",    "inside",  "function",  "newcomers",
-      "throttled", "shared",  "cores",    "memory",  "calls",     "line",
-      "message",   "silent",  "circle",   "message", "destroyed", "debugged",
-      "frozen",    "stopped", "mismatch", "failed",  "dead",      "replaced"};
+      "computes", "sleeps", "lock",    "file",      "socket",    "child",     "signal",
+      "device",   "quiet",  "inside",  "function",  "newcomers", "throttled", "shared",
+      "cores",    "memory", "calls",   "line",      "algorithm", "jam",       "message",
+      "silent",   "circle", "message", "destroyed", "debugged",  "frozen",    "stopped",
+      "mismatch", "failed", "dead",    "replaced"};
   static_assert(std::size(kNames) == static_cast<size_t>(Cause::kReplaced) + 1);
   return kNames[static_cast<size_t>(cause)];
 }

@@ -32,13 +32,16 @@ enum class Cause {
   kFunction,   // is in a function of the user that a call runs
   kNewcomers,  // of a grow, have not come
   // Causes of jobs that get on: a quota; a core that others use; too few cores; memory that is read
-  // back from a device; the calls themselves, or a line that they wait for.
+  // back from a device; the calls themselves, or a line that they wait for; an algorithm that a
+  // variable demands; short calls behind long ones.
   kThrottled,
   kShared,
   kCores,
   kMemory,
   kCalls,
   kLine,
+  kAlgorithm,
+  kJam,
   kMessage,  // does not send, and another message has come that no receive takes
   kSilent,   // does not answer from its host
   kCircle,   // ranks wait for one another

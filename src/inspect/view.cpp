@@ -168,6 +168,14 @@ void take_wait(const WaitNote& note, std::vector<Wait>& waits) {
   waits.back().host[sizeof wait->host - 1] = '\0';
 }
 
+void take_demand(const DemandNote& note, std::optional<Demand>& demand) {
+  demand = note.read();
+  const auto makes_sense = [](double seconds) { return seconds > 0 && seconds < 1e9; };
+  if (demand && (!makes_sense(demand->seconds) || !makes_sense(demand->best_seconds))) {
+    demand.reset();
+  }
+}
+
 void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankView& rank) {
   const auto& notes = *part_of<Notes>(lane, about.notes_at);
   rank.entered += part_of<Progress>(lane, about.progress_at)->tick.load(std::memory_order_relaxed);
@@ -179,6 +187,8 @@ void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankView
   rank.left = part_of<Departure>(lane, about.departure_at)->left.load() != 0;
   for (const WaitNote& note : notes.messages) take_wait(note, rank.waits);
   take_wait(notes.making, rank.waits);
+  take_demand(notes.demand, rank.demand);
+  rank.jam = notes.jam.read().value_or(Jam());
   rank.past = std::move(calls);
   take_noted_calls(notes, rank.past);
   merge_phases(rank.past);

@@ -42,6 +42,9 @@ struct RankView {
   bool moved = false;          // since the first look
   std::vector<PastCall> past;  // on the first lane or among hosts, the oldest first
   std::vector<Wait> waits;
+  std::optional<Demand> demand;  // of rank 0 of the communicator
+  Jam jam = {};                  // since the communicator was made
+  Jam jam_since = {};            // since the first look
 
   // Its number in the job, else in the communicator.
   [[nodiscard]] int number() const { return global_rank < 0 ? rank : global_rank; }

@@ -221,6 +221,17 @@ Chosen Selector::choose(const Problem& problem) const {
   return decision;
 }
 
+std::optional<Demanded> Selector::demanded(const Problem& problem) const {
+  const Problem common = without_rank(problem);
+  const Rule* const rule = rule_for(rules_, common);
+  if (rule == nullptr || !usable(*rule->algorithm, common).yes) return std::nullopt;
+  const auto candidate = [&](const Algorithm& algorithm) {
+    return Candidate{&algorithm, true, "", algorithm.seconds(common, machine_)};
+  };
+  return Demanded{rule_variable(common.collective), candidate(*rule->algorithm),
+                  candidate(*cheapest(common))};
+}
+
 Choice Selector::explain(const Problem& problem) const {
   const Problem common = without_rank(problem);
   Choice choice;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,13 @@ struct Advice {
   tutti_tuner tuner = {};  // without a function: none
 };
 
+// An algorithm that a variable names for a call, and the cheapest one, by the cost model.
+struct Demanded {
+  std::string_view variable;
+  Candidate named;
+  Candidate best;
+};
+
 // Immutable; any thread.
 class Selector {
  public:
@@ -59,6 +67,8 @@ class Selector {
   [[nodiscard]] Chosen choose(const Problem& problem) const;
   // What choose() returns, with all reasons.
   [[nodiscard]] Choice explain(const Problem& problem) const;
+  // Nothing if no variable names one that applies.
+  [[nodiscard]] std::optional<Demanded> demanded(const Problem& problem) const;
 
  private:
   struct Decision : Chosen {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 
+#include "core/fields.hpp"
 #include "core/types.hpp"
 
 namespace tutti::inspect {
@@ -143,6 +144,49 @@ TEST(Slow, BlamesTheLineThatIsBusyWhileTheRanksAreInTheirCalls) {
   Job late = job_of(2, 1, 5 * kMs);
   late.communicators[0].view.ranks[0].host = "other";
   EXPECT_NE(first_of(late, {usage(1, 0), sends}).cause, Cause::kLine);
+}
+
+TEST(Slow, BlamesAnAlgorithmThatAVariableDemandsWhereItIsExpectedToCostMost) {
+  Job job = job_of_long_calls();
+  Demand demand;
+  demand.call = job.communicators[0].view.ranks[0].past[0].record;
+  demand.seconds = 8e-3;
+  demand.best_seconds = 2e-3;
+  put_text(demand.variable, "CCL_ALLREDUCE");
+  put_text(demand.algorithm, "tree");
+  put_text(demand.best, "two_shot");
+  std::optional<Demand>& noted = job.communicators[0].view.ranks[0].demand;
+  noted = demand;
+  const std::vector<Usage> usages = {usage(1, 0), usage(1, 0)};
+  EXPECT_EQ(first_of(job, usages).cause, Cause::kAlgorithm);
+  EXPECT_NE(
+      first_of(job, usages)
+          .text.find(
+              "CCL_ALLREDUCE demands tree for it, which is expected to take 4.0 times as long as "
+              "two_shot"),
+      std::string::npos)
+      << first_of(job, usages).text;
+  noted->best_seconds = 7e-3;
+  EXPECT_EQ(first_of(job, usages).cause, Cause::kCalls);
+  noted = demand;
+  noted->call.count += 1;  // other calls than those that are made
+  EXPECT_EQ(first_of(job, usages).cause, Cause::kCalls);
+}
+
+TEST(Slow, TellsOfShortCallsThatWaitBehindLongOnes) {
+  Job job = job_of_long_calls();
+  RankView& rank = job.communicators[0].view.ranks[1];
+  rank.jam_since = {.calls = 10, .ms = 400, .last = rank.past.back().record};
+  const Finding finding = first_of(job, {usage(1, 0), usage(1, 0)});
+  EXPECT_EQ(finding.cause, Cause::kJam);
+  EXPECT_TRUE(finding.ranks.empty());
+  EXPECT_NE(finding.text.find("10 calls of \"c\" were started behind much longer ones, and waited "
+                              "40 ms each for these; the last was allreduce #20 (8 float32, sum), "
+                              "behind allreduce #19 (8 float32, sum)"),
+            std::string::npos)
+      << finding.text;
+  rank.jam_since.ms = 20;
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage(1, 0)}).cause, Cause::kCalls);
 }
 
 TEST(Lines, TellWhatAConnectionOfAProcessHasSent) {

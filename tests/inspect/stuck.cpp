@@ -173,6 +173,10 @@ void goes_on() {
   }
 }
 
+void makes_long_calls() {
+  for (;;) sum(world, 1 << 16);
+}
+
 // The last rank costs the others much of their time.
 void comes_late() {
   for (;;) {
@@ -236,6 +240,7 @@ const std::map<std::string, std::function<void()>> kScenarios = {
     {"reduces", reduces},
     {"goes-on", goes_on},
     {"differs", differs},
+    {"long-calls", makes_long_calls},
     {"late", comes_late},
     {"idle", stay},
     {"in-group", in_group},

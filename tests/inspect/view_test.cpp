@@ -41,6 +41,44 @@ void sum(tutti::Communicator& communicator) {
   ASSERT_TRUE(communicator.executor().run(call).ok());
 }
 
+Result<CommunicatorView> view_of_this_process() {
+  const auto processes = find_processes({getpid()});
+  if (processes.size() != 1 || processes[0].files.size() != 1) return Status(Code::kInternal, "?");
+  return view(*open_source(processes[0].files.begin()->first, processes));
+}
+
+Call long_sum(std::vector<float>& data) {
+  Call call;
+  call.collective = Collective::kAllreduce;
+  call.type = DataType::kFloat32;
+  call.count = data.size();
+  call.send = call.recv = data.data();
+  return call;
+}
+
+// Rank 1 comes so late that the short call of rank 0 stands behind its long one meanwhile.
+TEST(View, CountsShortCallsThatHaveWaitedBehindLongOnes) {
+  run_thread_ranks(2, [](tutti::Communicator& communicator) {
+    std::vector<float> many(1 << 19, 1);
+    std::vector<float> few(1, 1);
+    Executor& executor = communicator.executor();
+    if (communicator.rank() == 1) usleep(100'000);
+    Operation first(executor, long_sum(many));
+    Operation second(executor, long_sum(few));
+    ASSERT_TRUE(executor.submit(first, StartedFor::kWorkers).ok());
+    ASSERT_TRUE(executor.submit(second, StartedFor::kWorkers).ok());
+    ASSERT_TRUE(executor.wait(first, kNever).ok());
+    ASSERT_TRUE(executor.wait(second, kNever).ok());
+    if (communicator.rank() == 0) {
+      const auto seen = view_of_this_process();
+      ASSERT_TRUE(seen.ok()) << seen.status().message();
+      EXPECT_EQ(seen->ranks[0].jam.calls, 1u);
+      EXPECT_EQ(describe(seen->ranks[0].jam.last), "allreduce #2 (1 float32, sum)");
+    }
+    sum(communicator);
+  });
+}
+
 // The memory of a communicator of three ranks after some calls, as far as it is looked at.
 std::vector<std::byte> memory_of_three() {
   std::vector<std::byte> memory;

@@ -97,6 +97,19 @@ TEST(Why, CountsTheCallsThatAFailedCommunicatorRefuses) {
   EXPECT_EQ(told["findings"][0]["ranks"], Json({3})) << told;
 }
 
+TEST(Why, SaysThatAVariableDemandsASlowAlgorithm) {
+  const StuckJob job(3, "long-calls", "CCL_ALLREDUCE=tree");
+  std::string said;
+  tutti_test::eventually([&] {
+    said = run_tutti("why --slow --job " + job.name()).output;
+    return said.find("CCL_ALLREDUCE demands tree") != std::string::npos;
+  });
+  EXPECT_NE(said.find("within allreduce of 65536 float32 of \"world\", and CCL_ALLREDUCE demands "
+                      "tree for it, which is expected to take "),
+            std::string::npos)
+      << said;
+}
+
 TEST(Why, TellsASleepingRankFromOneThatComputes) {
   const StuckJob sleeps(2, "sleeps");
   expect_verdict(sleeps, "waits", "is sleeping");

@@ -148,6 +148,19 @@ TEST(OtherStores, AreTriedUnlessASizeIsGiven) {
   EXPECT_FALSE(tries({{"TUTTI_STREAM_BYTES", "64m"}}));
 }
 
+TEST(Selector, ComparesWhatAVariableNamesWithTheCheapest) {
+  const Problem problem = problem_of(Collective::kAllreduce, 1 << 20);
+  const auto demanded = selector_with({{"CCL_ALLREDUCE", "tree"}})->demanded(problem);
+  ASSERT_TRUE(demanded.has_value());
+  EXPECT_EQ(demanded->variable, "CCL_ALLREDUCE");
+  EXPECT_EQ(demanded->named.algorithm->name, "tree");
+  EXPECT_EQ(demanded->best.algorithm->name, chosen(*selector_with({}), problem));
+  EXPECT_LT(demanded->best.seconds, demanded->named.seconds);
+  EXPECT_FALSE(selector_with({})->demanded(problem).has_value());
+  // One that does not apply is not used.
+  EXPECT_FALSE(selector_with({{"CCL_ALLREDUCE", "inline"}})->demanded(problem).has_value());
+}
+
 TEST(Selector, GrowsFromLineToSlotToWindow) {
   const Selector selector = *selector_with({});
   EXPECT_EQ(chosen(selector, problem_of(Collective::kAllreduce, 4)), "inline");
