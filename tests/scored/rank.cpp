@@ -124,6 +124,19 @@ void started_calls() {
   check(tutti_request_free(request));
   usleep(1000);
 }
+// A short call behind one that takes long.
+void jam_calls() {
+  static std::vector<float> many(1 << 24);
+  tutti_request_t requests[2] = {};
+  check(tutti_iallreduce(many.data(), many.data(), many.size(), TUTTI_FLOAT32, TUTTI_SUM, world,
+                         &requests[0]));
+  check(tutti_iallreduce(data.data(), other_data.data(), 2, TUTTI_FLOAT32, TUTTI_SUM, world,
+                         &requests[1]));
+  for (tutti_request_t const request : {requests[1], requests[0]}) {
+    check(tutti_request_wait(request));
+    check(tutti_request_free(request));
+  }
+}
 // A pipeline: each waits for the one before it, and all for the last.
 void chain_calls() {
   if (rank_here > 0) {
@@ -160,10 +173,10 @@ void thread_calls() {
 }
 
 const std::map<std::string, void (*)()> kTraffic = {
-    {"small", small_calls},   {"large", large_calls}, {"mixed", mixed_calls},
-    {"ring", ring_calls},     {"group", group_calls}, {"started", started_calls},
-    {"chain", chain_calls},   {"work", work_calls},   {"operator", operator_calls},
-    {"threads", thread_calls}};
+    {"small", small_calls},    {"large", large_calls}, {"mixed", mixed_calls},
+    {"ring", ring_calls},      {"group", group_calls}, {"started", started_calls},
+    {"chain", chain_calls},    {"work", work_calls},   {"operator", operator_calls},
+    {"threads", thread_calls}, {"jam", jam_calls}};
 
 // ---- faults: what the chosen ranks do instead of going on ---------------------------------------
 

@@ -27,6 +27,7 @@ PR_SET_PDEATHSIG = 1
 ROUNDS_BEFORE = 5
 NEVER_S = 1000
 model = None
+tensors = []
 
 
 def compute_for_ever():
@@ -201,13 +202,22 @@ def ddp():
     model(torch.ones(8, 64)).sum().backward()
 
 
+def jam():
+    """A short call behind one that takes long."""
+    global tensors
+    tensors = tensors or [torch.ones(1 << 24), torch.ones(2)]
+    works = [dist.all_reduce(tensor, async_op=True) for tensor in tensors]
+    for work in reversed(works):
+        work.wait()
+
+
 def started():
     work = dist.all_reduce(torch.ones(64), async_op=True)
     work.wait()
     time.sleep(0.001)
 
 
-TRAFFIC = {"small": small, "ddp": ddp, "started": started}
+TRAFFIC = {"small": small, "ddp": ddp, "started": started, "jam": jam}
 
 
 def tell_and_stay(error):
@@ -219,6 +229,9 @@ def tell_and_stay(error):
 def run(traffic, fault, who, argument="0"):
     torch.set_num_threads(1)
     hour = datetime.timedelta(hours=1)
+    if "SCORED_RECORDER" in os.environ:  # for baseline.py
+        path = f"{os.environ['SCORED_FOLDER']}/recorder{os.environ['RANK']}"
+        recorder = torch._C._distributed_c10d._WorkerServer(path)  # noqa: F841
     dist.init_process_group(os.environ.get("SCORED_BACKEND", "ccl"), timeout=hour)
     chosen = str(dist.get_rank()) in who.split(",")
     once = TRAFFIC[traffic]

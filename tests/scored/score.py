@@ -7,8 +7,8 @@
     score.py --sample              a few of each program, and no figures: an ordinary test
 
 A row of faults.csv: the job (hosts, ranks, program, traffic: see rank.cpp and rank.py), the fault
-(within the rank, or injected from outside: inject.py), the ranks that have it, and the truth:
-cause@rank, with | between ranks of which any is right, and + between causes that hold at once. The
+(within the rank, or injected from outside: inject.py), the ranks that have it, an argument (of the
+fault, or a variable that all ranks have), and the truth: cause@rank, with | between ranks of which any is right, and + between causes that hold at once. The
 truth was written before the answers were known. Cause and rank are compared with those of the first
 finding in the JSON of the command; where several hold at once, with those of all findings.
 """
@@ -150,7 +150,9 @@ class Job:
 
     def __enter__(self):
         address, port = (self.hosts.addresses[0] if self.hosts else "127.0.0.1"), str(free_port())
-        words = [self.row.traffic, self.row.fault, self.row.who, self.row.argument or "0"]
+        variable = self.row.argument if "=" in self.row.argument else ""
+        words = [self.row.traffic, self.row.fault, self.row.who,
+                 "0" if variable else self.row.argument or "0"]
         try:
             for rank in range(self.row.ranks):
                 self.pids.append(self._start(rank, words, {
@@ -159,7 +161,7 @@ class Job:
                     "LOCAL_WORLD_SIZE": str(self._per_host()),
                     "MASTER_ADDR": address, "MASTER_PORT": port, "STORE_PORT": str(free_port()),
                     "SCORED_FOLDER": str(self.folder), "TUTTI_TUNING_FILE": "none",
-                    "OMP_NUM_THREADS": "1"}))
+                    "OMP_NUM_THREADS": "1", **dict([variable.split("=")] if variable else [])}))
             self._await_ready()
         except BaseException:
             self.close()
@@ -266,14 +268,21 @@ def ask_slow(job):
     return asked(job, ["why", "--slow", "--json"])
 
 
+@contextlib.contextmanager
+def injected(job):
+    """The fault that comes from outside, if the row has one."""
+    with contextlib.ExitStack() as stack:
+        if job.row.inject:
+            for rank in map(int, job.row.who.split(",")):
+                stack.enter_context(inject.ALL[job.row.inject](job.pids[rank], job.hosts,
+                                                               job.host_of(rank)))
+        yield
+
+
 def run_row(tools, row):
     """The answer; as text why it cannot be had here."""
     try:
-        with Job(tools, row) as job, contextlib.ExitStack() as stack:
-            if row.inject:
-                for rank in map(int, row.who.split(",")):
-                    stack.enter_context(inject.ALL[row.inject](job.pids[rank], job.hosts,
-                                                               job.host_of(rank)))
+        with Job(tools, row) as job, injected(job):
             ask = ask_slow if row.name.startswith("slow") else ask_why
             return ask(job)
     except inject.CannotInject as reason:
