@@ -9,7 +9,7 @@ The rule of `stacks` is what a person does who knows the program: look at the st
 then at the stack of its main thread.
 
   1. A rank without a process, or whose process is stopped, traced, frozen or another program, is
-     the cause. gdb is not asked about it.
+     the cause; else one of which no stack can be had.
   2. Else each rank whose main thread is in no call of the library is, and the function of the
      system that it is in says why, with `ls -l /proc/PID/fd` for what it reads. In none it
      computes.
@@ -18,8 +18,8 @@ then at the stack of its main thread.
      messages, they wait for one another.
 
 Slow jobs are looked at five times; a rank counts as outside that was so three times. Where one fault
-is the truth and the rule gives several ranks, though no more than half of all, the answer is right
-if any of them is.
+is the truth and the rule gives several ranks, the answer is right if any of them is, and wrong if
+these are more than half of all.
 
 The rule of `recorder`: ranks that do not answer are the cause, and ps says why; else those whose
 call of a number differs from that of the most are in another call; else those with the fewest calls
@@ -144,9 +144,10 @@ def reads_socket(pid):
 
 def verdict_on(stacks):
     """[(cause, {rank}), ...] by the rule above; `stacks` by rank."""
-    gone = [(one.cause, {rank}) for rank, one in stacks.items() if one.cause and not one.frames]
-    if gone:
-        return gone
+    without = [(one.cause, {rank}) for rank, one in stacks.items() if one.cause and not one.frames]
+    gone = [(cause, ranks) for cause, ranks in without if cause != "quiet"]
+    if without:
+        return gone or without
     outside = [(one.cause, {rank}) for rank, one in stacks.items() if one.cause and not one.call]
     if outside:
         return outside
