@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 
 #include "bootstrap/parts.hpp"
 #include "core/caught.hpp"
+#include "core/process_state.hpp"
 #include "core/wait.hpp"
 
 namespace tutti::bootstrap {
@@ -21,14 +23,27 @@ namespace {
 // Pages for who looks from outside are left out beyond this.
 constexpr size_t kMostUnsent = 4 << 20;
 // How long a rank that comes back waits for its connection to the service and the proof of the
-// secret. Its monitor watches nothing else meanwhile.
+// secret.
 constexpr int64_t kComeBackMs = 3000;
+// How often a rank looks whether its relay's process is stopped, and in how many looks in a row it
+// is before the rank goes around it.
+constexpr int64_t kLookEveryMs = 1000;
+constexpr int kLooks = 3;
 // Ranks of a round of regrouping.
 constexpr size_t kMostRegrouping = 1 << 20;
 
+// The process of the relay to which a rank is connected.
+struct RelayProcess {
+  // Its pidfd, until it has ended: a child that it forked may hold the other end of the socket
+  // open. Not open if there is no relay, or no pidfd.
+  Fd end;
+  Fd looks;     // a timer: when to look at its state
+  int pid = 0;  // 0: not known, or there is no relay, or in this process
+};
+
 class ControlConnection final : public Control {
  public:
-  ControlConnection(Fd socket, Fd relay, Fd epoll, Session session, const Keeper& keeper,
+  ControlConnection(Fd socket, RelayProcess relay, Fd epoll, Session session, const Keeper& keeper,
                     const WayBack& back)
       : back_(back),
         socket_(std::move(socket)),
@@ -50,23 +65,37 @@ class ControlConnection final : public Control {
   void leave() override;
 
  private:
+  // A connection to the service that is to take the place of the one to the relay, once the service
+  // has proved that it knows the secret.
+  struct Detour {
+    Fd socket;
+    Session session;
+    int64_t until_ms;
+  };
+
   [[nodiscard]] std::string keeper_name() const;
   bool flush();
   void watch_for_room(bool wanted);
   void say_farewell();
+  void hear(std::vector<ControlNews>& news);
   void understand(std::vector<ControlNews>& news);
   bool take_regroup_parts(std::span<const std::byte> body, std::vector<ControlNews>& news);
-  bool come_back();
-  static bool prove(Session& session, const Fd& socket, int64_t deadline_ms);
+  void look_at_relay();
+  bool begin_detour();
+  bool prove(Detour& detour) const;
+  void go_on(std::vector<ControlNews>& news);
+  void say_again();
+  void drop_relay();
   void broken(int error, std::vector<ControlNews>& news);
+  void lost(int error, std::vector<ControlNews>& news);
 
   WayBack back_;
   std::mutex mutex_;  // guards everything below but epoll_ and keeper_
   Fd socket_;
-  // A pidfd of the relay's process, until that has ended: a child that it forked may hold the other
-  // end of the socket open. Not open if there is no relay, or no pidfd.
-  Fd relay_;
-  // Watches the two: a socket that is closed would be readable for ever, this is so only once.
+  RelayProcess relay_;
+  int stopped_looks_ = 0;  // how often in a row the relay's process was seen to be stopped
+  std::optional<Detour> detour_;
+  // Watches them: a socket that is closed would be readable for ever, this is so only once.
   const Fd epoll_;
   Session session_;
   const Keeper keeper_;
@@ -88,22 +117,26 @@ std::vector<ControlNews> ControlConnection::read() {
   const std::lock_guard lock(mutex_);
   std::vector<ControlNews> news;
   flush();
+  hear(news);
+  uint64_t ticks = 0;
+  if (relay_.looks.open() && ::read(relay_.looks.get(), &ticks, sizeof ticks) > 0) look_at_relay();
+  if (detour_.has_value()) go_on(news);
+  return news;
+}
+
+void ControlConnection::hear(std::vector<ControlNews>& news) {
   // Asked first: then all that it has said is in the socket.
-  const bool relay_ended = relay_.open() && wait_for(relay_.get(), POLLIN, 0);
+  const bool relay_ended = relay_.end.open() && wait_for(relay_.end.get(), POLLIN, 0);
   while (socket_.open()) {
     std::byte buffer[4 << 10];
     const ssize_t got = recv(socket_.get(), buffer, sizeof buffer, 0);
     if (got < 0 && errno == EINTR) continue;
     const bool no_more = got < 0 && errno == EAGAIN;
-    if (no_more && !(relay_ended && relay_.open())) break;
-    if (got <= 0) {
-      broken(got < 0 && !no_more ? errno : 0, news);
-      break;
-    }
+    if (no_more && !(relay_ended && relay_.end.open())) return;
+    if (got <= 0) return broken(got < 0 && !no_more ? errno : 0, news);
     session_.append({buffer, static_cast<size_t>(got)});
     understand(news);
   }
-  return news;
 }
 
 void ControlConnection::understand(std::vector<ControlNews>& news) {
@@ -161,17 +194,24 @@ bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
   return true;
 }
 
+// There is one way back for whoever was connected to a relay.
 void ControlConnection::broken(int error, std::vector<ControlNews>& news) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   socket_.reset();
-  if (relay_.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, relay_.get(), nullptr);
-  relay_.reset();
-  const bool by_relay = back_.by_relay;
-  if (answered_ || come_back() || left_ || may_end_) return;
+  if (relay_.end.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, relay_.end.get(), nullptr);
+  relay_.end.reset();
+  if (!detour_.has_value() && !answered_ && begin_detour()) return;
+  if (!detour_.has_value()) lost(error, news);
+}
+
+void ControlConnection::lost(int error, std::vector<ControlNews>& news) {
+  drop_relay();
+  if (answered_ || left_ || may_end_) return;
   const std::string text =
-      by_relay ? keeper_name() +
-                     " does not answer, and the relay of this host, which led there, has ended"
-               : keeper_name() + connection_broke(error);
+      back_.by_relay
+          ? keeper_name() +
+                " does not answer, and the relay of this host, which led there, has ended"
+          : keeper_name() + connection_broke(error);
   news.push_back({ControlNews::Kind::kFailed, keeper_.rank, 0, {Code::kPeerFailed, text}, {}});
 }
 
@@ -184,20 +224,74 @@ std::string ControlConnection::keeper_name() const {
                      host);
 }
 
-// Whether the service has this rank back, whose relay has ended. What it missed comes as news.
-// There is one attempt: whoever does not answer it within that time counts as gone.
-bool ControlConnection::come_back() {
-  if (!std::exchange(back_.by_relay, false) || !keeper_.returns.known()) return false;
-  Fd socket;
-  Session session(Session::Side::kMember, back_.id.name, back_.id.secret);
-  const int64_t deadline_ms = now_ms() + kComeBackMs;
-  if (connect_tcp(keeper_.returns, deadline_ms, socket) != 0) return false;
-  if (!prove(session, socket, deadline_ms)) return false;
-  epoll_event event{.events = EPOLLIN, .data = {}};
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) return false;
-  socket_ = std::move(socket);
-  session_ = std::move(session);
-  waits_for_room_ = false;
+// ---- around the relay --------------------------------------------------------------------------
+
+// A relay whose process is stopped passes nothing on.
+void ControlConnection::look_at_relay() {
+  if (detour_.has_value() || !socket_.open()) return;
+  stopped_looks_ = process_state(relay_.pid).stopped() ? stopped_looks_ + 1 : 0;
+  if (stopped_looks_ >= kLooks && begin_detour()) stopped_looks_ = 0;
+}
+
+// The connection to the relay, if there still is one, is in use until the detour has succeeded.
+bool ControlConnection::begin_detour() {
+  if (!back_.by_relay || !keeper_.returns.known()) return false;
+  Detour detour{.socket = {},
+                .session = Session(Session::Side::kMember, back_.id.name, back_.id.secret),
+                .until_ms = now_ms() + kComeBackMs};
+  if (start_tcp({}, keeper_.returns, detour.socket) != 0) return false;
+  epoll_event event{.events = EPOLLIN | EPOLLOUT, .data = {}};
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, detour.socket.get(), &event) != 0) return false;
+  detour_ = std::move(detour);
+  return true;
+}
+
+// As far as that goes now; false: it has failed.
+bool ControlConnection::prove(Detour& detour) const {
+  std::vector<std::byte>& out = detour.session.out();
+  Frame frame{};
+  while (!detour.session.established()) {
+    if (!out.empty()) {
+      const ssize_t sent = send(detour.socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
+      if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
+      out.erase(out.begin(), out.begin() + std::max<ssize_t>(sent, 0));
+    }
+    std::byte buffer[1 << 10];
+    const ssize_t got = recv(detour.socket.get(), buffer, sizeof buffer, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) {
+      epoll_event event{.events = out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT, .data = {}};
+      return epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, detour.socket.get(), &event) == 0;
+    }
+    if (got <= 0) return false;
+    detour.session.append({buffer, static_cast<size_t>(got)});
+    if (detour.session.next(frame) == Session::Got::kRefused) return false;
+  }
+  return true;
+}
+
+// What this rank missed comes as news. There is one attempt if the relay has ended: whoever does
+// not answer it within its time counts as gone.
+void ControlConnection::go_on(std::vector<ControlNews>& news) {
+  if (!prove(*detour_) || (!detour_->session.established() && now_ms() >= detour_->until_ms)) {
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, detour_->socket.get(), nullptr);
+    detour_.reset();
+    if (!socket_.open()) lost(0, news);
+    return;
+  }
+  if (!detour_->session.established()) return;
+  heard_.relay_runs = socket_.open() ? 1 : 0;
+  if (socket_.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
+  drop_relay();
+  socket_ = std::move(detour_->socket);
+  session_ = std::move(detour_->session);
+  detour_.reset();
+  back_.by_relay = false;
+  waits_for_room_ = true;  // or may do so
+  say_again();
+}
+
+void ControlConnection::say_again() {
   regroup_parts_.clear();
   heard_.rank = back_.rank;
   session_.put(FrameKind::kReturn, {bytes_of(heard_)});
@@ -206,28 +300,16 @@ bool ControlConnection::come_back() {
   if (withdraws_) session_.put(FrameKind::kWithdraw, {});
   if (left_) session_.put(FrameKind::kLeave, {});
   flush();
-  return true;
 }
 
-bool ControlConnection::prove(Session& session, const Fd& socket, int64_t deadline_ms) {
-  Frame frame{};
-  while (!session.established()) {
-    std::vector<std::byte>& out = session.out();
-    if (send(socket.get(), out.data(), out.size(), MSG_NOSIGNAL) !=
-        static_cast<ssize_t>(out.size())) {
-      return false;
-    }
-    out.clear();
-    if (!wait_for(socket.get(), POLLIN, deadline_ms)) return false;
-    std::byte buffer[1 << 10];
-    const ssize_t got = recv(socket.get(), buffer, std::min(sizeof buffer, session.wants()), 0);
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;
-    if (got <= 0) return false;
-    session.append({buffer, static_cast<size_t>(got)});
-    if (session.next(frame) == Session::Got::kRefused) return false;
+void ControlConnection::drop_relay() {
+  for (Fd* const fd : {&relay_.end, &relay_.looks}) {
+    if (fd->open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd->get(), nullptr);
+    fd->reset();
   }
-  return true;
 }
+
+// ---- what is said ------------------------------------------------------------------------------
 
 // Bytes that the system does not take at once are sent by the next call; fd() becomes readable when
 // it takes more.
@@ -270,7 +352,7 @@ void ControlConnection::send_page(int rank, std::span<const std::byte> page) {
 
 Status ControlConnection::regroup(std::span<const std::byte> part) {
   const std::lock_guard lock(mutex_);
-  if (!socket_.open() || left_) {
+  if ((!socket_.open() && !detour_.has_value()) || left_) {
     return {Code::kPeerFailed,
             keeper_name() + " kept the ranks in touch, and its line to this rank is broken"};
   }
@@ -290,7 +372,7 @@ void ControlConnection::withdraw() {
 
 bool ControlConnection::is_open() {
   const std::lock_guard lock(mutex_);
-  return socket_.open();
+  return socket_.open() || detour_.has_value();
 }
 
 void ControlConnection::fail(const Status& cause) {
@@ -307,12 +389,13 @@ void ControlConnection::leave() {
   if (left_) return;
   left_ = true;
   session_.put(FrameKind::kLeave, {});
-  if (!flush()) (void)come_back();
+  std::vector<ControlNews> none;
+  if (!flush() && back_.by_relay) broken(0, none);
 }
 
 // The service hangs up once it has told the others, a relay once they have left, too. In the
 // process of either that must come before the process may end. A relay in another process may end
-// before it has passed on that this rank leaves: then the service is told once more.
+// before it has passed on that this rank leaves, or be stopped: then the service is told once more.
 ControlConnection::~ControlConnection() {
   try_to([this] { say_farewell(); });
 }
@@ -320,11 +403,16 @@ ControlConnection::~ControlConnection() {
 void ControlConnection::say_farewell() {
   const bool by_relay = back_.by_relay;
   leave();
-  if (!socket_.open()) return;
+  if (!is_open()) return;
   const bool serves = peer_is_this_process(socket_.get());
   if (!serves && !by_relay) return;
-  const int64_t deadline_ms = now_ms() + kFarewellMs;
-  while (socket_.open() && (serves || !answered_) && wait_for(epoll_.get(), POLLIN, deadline_ms)) {
+  int64_t deadline_ms = now_ms() + kFarewellMs;
+  while (is_open() && (serves || !answered_)) {
+    if (detour_.has_value()) deadline_ms = std::max(deadline_ms, detour_->until_ms);
+    if (!wait_for(epoll_.get(), POLLIN, deadline_ms)) {
+      const bool stopped = !serves && process_state(relay_.pid).stopped();
+      if (!stopped || detour_.has_value() || !begin_detour()) return;
+    }
     (void)read();
   }
 }
@@ -339,11 +427,21 @@ Result<std::unique_ptr<Control>> make_control_connection(Fd socket, Session sess
   if (!epoll.open() || epoll_ctl(epoll.get(), EPOLL_CTL_ADD, socket.get(), &event) != 0) {
     return Status::system(errno, "watching the line to the other ranks: epoll");
   }
-  Fd relay;
+  RelayProcess relay;
   if (const auto peer = peer_identity(socket.get()); back.by_relay && peer.ok()) {
-    relay = peer_pidfd(socket.get(), peer->pid);
-    if (relay.open() && epoll_ctl(epoll.get(), EPOLL_CTL_ADD, relay.get(), &event) != 0) {
-      relay.reset();
+    relay.end = peer_pidfd(socket.get(), peer->pid);
+    if (relay.end.open() && epoll_ctl(epoll.get(), EPOLL_CTL_ADD, relay.end.get(), &event) != 0) {
+      relay.end.reset();
+    }
+    if (peer->pid != getpid()) relay.pid = peer->pid;
+  }
+  if (back.by_relay) {
+    relay.looks.reset(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
+    const timespec each{.tv_sec = kLookEveryMs / 1000, .tv_nsec = 0};
+    const itimerspec times{.it_interval = each, .it_value = each};
+    if (!relay.looks.open() || timerfd_settime(relay.looks.get(), 0, &times, nullptr) != 0 ||
+        epoll_ctl(epoll.get(), EPOLL_CTL_ADD, relay.looks.get(), &event) != 0) {
+      return Status::system(errno, "watching the relay of this host: a timer");
     }
   }
   return std::unique_ptr<Control>(std::make_unique<ControlConnection>(

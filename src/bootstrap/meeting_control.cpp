@@ -148,7 +148,8 @@ bool Meeting::expects_returns() const {
 }
 
 // It is told what it missed, and says again what may have been lost: its part of a round, that it
-// has failed, or that it leaves.
+// has failed, or that it leaves. A relay that goes on passes on what it said before under a number
+// that nobody knows any more.
 void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   Return back{};
   Attendee* attendee = nullptr;
@@ -157,8 +158,13 @@ void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   if (!known || attendee->ending || back.left > left_.size()) return lost(link, 0);
   if (attendee->link != nullptr) {
     if (!attendee->link->relays || attendee->beside_relay) return lost(link, 0);
-    // Its end has not been noticed yet, and may not be: a child may hold the connection open.
-    lost(*attendee->link, 0);
+    if (back.relay_runs != 0) {
+      attendee->link->session.put(FrameKind::kHangUp, {bytes_of(Addressed{attendee->number, 0})});
+      attendee->link->attendees.erase(attendee->number);
+    } else {
+      // Its end has not been noticed yet, and may not be: a child may hold the connection open.
+      lost(*attendee->link, 0);
+    }
   }
   std::erase(away_, attendee);
   attendee->link = &link;

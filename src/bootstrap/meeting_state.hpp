@@ -25,7 +25,7 @@ namespace tutti::bootstrap {
 
 // A rank at the meeting.
 struct Attendee {
-  Link* link;       // over which it has come; null: its relay has ended, and it may come back
+  Link* link;       // over which it comes; null: its relay has ended, and it may come back
   uint32_t number;  // at the relay there; 0: the connection is its own
   // A newcomer has its number among the newcomers here until all ranks are known.
   int rank = 0;

@@ -15,7 +15,8 @@
 //     kRegroup(bytes)              its part of a round among the ranks that are left
 //     kWithdraw                    it no longer takes part in that round
 //     kLeave                       it makes no more calls
-//     kReturn(Return)              instead of a hello: its relay has ended, and all had stayed
+//     kReturn(Return)              instead of a hello: its relay has ended or is stopped, and all had
+//                                  stayed
 //   relay -> service: a host's ranks come over one connection (relay.hpp)
 //     kRelay                       instead of a hello
 //     kFrom(Addressed, bytes)      a frame of a client, by the number that the relay has given it
@@ -70,7 +71,7 @@ inline constexpr int64_t kProofMs = 10'000;
 // How long a rank that leaves waits until a service or relay in its own process has told the
 // others, or a relay in another process has passed that on.
 inline constexpr int64_t kFarewellMs = 1000;
-inline constexpr uint32_t kProtocol = 14;
+inline constexpr uint32_t kProtocol = 15;
 
 enum class FrameKind : uint8_t {
   kHello = 1,
@@ -133,7 +134,7 @@ struct Keeper {
   int32_t rank;  // -1: it is none of the ranks
   int32_t pid;
   HostField host;
-  NetAddress returns;  // where ranks whose relay has ended come back to; not known: nowhere
+  NetAddress returns;  // where ranks come to that go around their relay; not known: nowhere
 };
 
 // A rank that comes back, and how much it has been told: failures of others, ranks that have left,
@@ -143,6 +144,7 @@ struct Return {
   uint32_t failures;
   uint32_t left;
   uint32_t rounds;
+  int32_t relay_runs = 0;  // 1: its relay's process has not ended
 };
 
 // A client of a relay, and what comes from it or is for it.

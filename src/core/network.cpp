@@ -178,14 +178,18 @@ int connect_tcp(const NetAddress& address, int64_t deadline_ms, Fd& fd) {
 int start_tcp(const NetAddress& from, const NetAddress& to, Fd& fd) {
   if (const int error = open_tcp(to, fd)) return error;
   tune_tcp(fd.get());
-  // The kernel chooses the port when it connects, of those that are free towards `to`.
-  set_option(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
-  NetAddress any_port = from;
-  any_port.port = 0;
   sockaddr_storage name;
-  socklen_t length = to_sockaddr(any_port, name);
-  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&name), length) != 0) return fail_with(errno, fd);
-  length = to_sockaddr(to, name);
+  if (from.known()) {
+    // The kernel chooses the port when it connects, of those that are free towards `to`.
+    set_option(fd.get(), IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+    NetAddress any_port = from;
+    any_port.port = 0;
+    const socklen_t length = to_sockaddr(any_port, name);
+    if (bind(fd.get(), reinterpret_cast<sockaddr*>(&name), length) != 0) {
+      return fail_with(errno, fd);
+    }
+  }
+  const socklen_t length = to_sockaddr(to, name);
   const int done = connect(fd.get(), reinterpret_cast<sockaddr*>(&name), length);
   return done == 0 || errno == EINPROGRESS || errno == EINTR ? 0 : fail_with(errno, fd);
 }

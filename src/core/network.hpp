@@ -47,8 +47,8 @@ Result<NetAddress> resolve_host(const std::string& name, uint16_t port, bool pre
 int listen_tcp(const NetAddress& address, int backlog, Fd& socket);
 // One attempt, until the deadline at most; returns 0 or the system's error number.
 int connect_tcp(const NetAddress& address, int64_t deadline_ms, Fd& socket);
-// Begins a connection from an address of this host (its port does not count). It is being made when
-// this returns 0: data sent over it meanwhile gets EAGAIN.
+// Begins a connection, from an address of this host if that is known (its port does not count). It
+// is being made when this returns 0: data sent over it meanwhile gets EAGAIN.
 int start_tcp(const NetAddress& from, const NetAddress& to, Fd& socket);
 // Small frames leave at once, and a peer that does not answer for about 25 s counts as gone. For
 // both ends of a connection; connect_tcp() has done it.

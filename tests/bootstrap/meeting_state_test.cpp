@@ -239,6 +239,31 @@ TEST_F(RelayedMeeting, TakesARankThatComesBackAsTheEndOfItsRelay) {
   EXPECT_EQ(own_->heard.back(), FrameKind::kFailed);
 }
 
+TEST_F(RelayedMeeting, KeepsTheRankOfARelayThatOthersGoAround) {
+  Member back(meeting_, Member::kNobody);
+  back.say(FrameKind::kReturn, bytes_of(Return{2, 0, 0, 0, 1}));
+  EXPECT_FALSE(back.link.gone);
+  relay_.heard.clear();
+  relay_.hear_all();
+  EXPECT_EQ(relay_.heard, std::vector{FrameKind::kHangUp}) << "for rank 2";
+  // What the relay passes on of rank 2 when it runs again.
+  relay_.say_from(2, FrameKind::kFail, failure_bytes({Code::kAborted, "said before"}));
+  const Addressed second{2, 0};
+  relay_.say(FrameKind::kHungUp, bytes_of(second));
+  own_->heard.clear();
+  own_->hear_all();
+  EXPECT_TRUE(own_->heard.empty());
+  for (Member* member : {&*own_, &back}) member->say(FrameKind::kRegroup);
+  back.hear_all();
+  EXPECT_TRUE(back.heard.empty()) << "rank 1 is yet to come";
+  relay_.say_from(1, FrameKind::kRegroup);
+  for (Member* member : {&relay_, &back, &*own_}) {
+    member->hear_all();
+    EXPECT_TRUE(
+        member->has_heard(member == &relay_ ? FrameKind::kToAll : FrameKind::kRegroupParts));
+  }
+}
+
 TEST_F(RelayedMeeting, AnswersTheLeavingRankOfTheServicesProcessOnceTheOthersAreBackAndKnow) {
   meeting_.lost(relay_.link, 0);
   own_->hear_all();

@@ -11,6 +11,7 @@
 #include "bootstrap/meeting.hpp"
 #include "bootstrap/member_state.hpp"
 #include "bootstrap/wire.hpp"
+#include "core/process_state.hpp"
 #include "support/processes.hpp"
 
 namespace tutti {
@@ -316,6 +317,112 @@ TEST(Relay, WhoLeavesWhileItsProcessIsStoppedIsNotSaidToHaveDiedIfThatDies) {
     for (const ControlNews& news : listen(*control, Kind::kLeft)) {
       EXPECT_EQ(news.rank, news.kind == Kind::kLeft ? 2 : 1);
     }
+  });
+}
+
+// Stops this process, whose pid others find in `pid`.
+void stop_myself(std::atomic<int>& pid) {
+  pid = getpid();
+  raise(SIGSTOP);
+}
+
+void await_stop(const std::atomic<int>& pid) {
+  while (pid == 0 || process_state(pid).letter != 'T') usleep(1000);
+}
+
+TEST(Relay, RanksGoAroundItWhileItsProcessIsStopped) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> together;
+  Shared<std::atomic<int>> stopped;
+  Shared<std::atomic<int>> told;
+  Shared<std::atomic<int>> over;
+  run_processes({4, kLimit, {}}, [&](int rank) {
+    const auto control = stay(id, rank, 4);
+    ASSERT_NE(control, nullptr);
+    ++*together;
+    await(*together, 4);
+    if (rank == 1) {
+      stop_myself(*stopped);
+    } else {
+      await_stop(*stopped);
+    }
+    if (rank == 2) control->fail({Code::kAborted, "no way on"});
+    if (rank != 2) {
+      const auto news = listen(*control, Kind::kFailed);
+      EXPECT_EQ(news.back().rank, 2);
+      EXPECT_EQ(news.back().cause.message(), "no way on");
+    }
+    ++*told;
+    if (rank == 0) {
+      await(*told, 3);
+      kill(*stopped, SIGCONT);
+    }
+    // All are alive.
+    ASSERT_TRUE(control->regroup({}).ok());
+    size_t parts = 0;
+    for (const ControlNews& news : listen(*control, Kind::kRegrouped)) {
+      if (news.kind == Kind::kPart) ++parts;
+      EXPECT_TRUE(news.kind != Kind::kFailed || news.rank == 2);
+    }
+    EXPECT_EQ(parts, 4u);
+    ++*over;
+    await(*over, 4);
+  });
+}
+
+TEST(Relay, WhoLeavesWhileItsProcessIsStoppedIsSaidToHaveLeft) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> together;
+  Shared<std::atomic<int>> stopped;
+  Shared<std::atomic<int>> over;
+  run_processes({3, kLimit, {}}, [&](int rank) {
+    auto control = stay(id, rank, 3);
+    ASSERT_NE(control, nullptr);
+    ++*together;
+    await(*together, 3);
+    if (rank == 1) {
+      stop_myself(*stopped);
+      return await(*over, 1);
+    }
+    await_stop(*stopped);
+    if (rank == 2) return control.reset();
+    EXPECT_EQ(listen(*control, Kind::kLeft).back().rank, 2);
+    kill(*stopped, SIGCONT);
+    ++*over;
+  });
+}
+
+// Its process is stopped, so that it proves nothing until this rank goes on.
+TEST(Relay, NothingWaitsForTheServiceWhileARankComesBack) {
+  const UniqueId id = relayed_id();
+  Shared<std::atomic<int>> together;
+  Shared<std::atomic<int>> stopped;
+  Shared<std::atomic<int>> relay;
+  Shared<std::atomic<int>> over;
+  run_processes({3, kLimit, {1}}, [&](int rank) {
+    const auto control = stay(id, rank, 3);
+    ASSERT_NE(control, nullptr);
+    if (rank == 1) *relay = getpid();
+    ++*together;
+    await(*together, 3);
+    if (rank == 1) {
+      await_stop(*stopped);
+      kill_myself();
+    }
+    if (rank == 0) {
+      stop_myself(*stopped);
+      EXPECT_EQ(listen(*control, Kind::kTold).back().rank, 2);
+      ++*over;
+      return;
+    }
+    while (!process_state(*relay).dead()) usleep(1000);
+    ASSERT_TRUE(wait_for(control->fd(), POLLIN, now_ms() + kLongMs));
+    EXPECT_TRUE(control->read().empty());
+    EXPECT_TRUE(control->is_open());
+    kill(*stopped, SIGCONT);
+    EXPECT_EQ(listen(*control, Kind::kFailed).back().rank, 1);
+    control->tell(0, {});
+    await(*over, 1);
   });
 }
 
