@@ -26,11 +26,8 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
     : Engine(rank, surroundings.layout.ranks()),
       around_(surroundings),
       rings_(surroundings, rank, channel),
-      long_messages_(surroundings.oversubscribed) {
-  for (Peer& peer : peers_) {
-    rings_.prepare(peer);
-    if (around_.readable.empty()) long_messages_.routes_of(peer).give_up_reading();
-  }
+      long_messages_(surroundings.oversubscribed, !surroundings.readable.empty()) {
+  for (Peer& peer : peers_) rings_.prepare(peer);
 }
 
 bool ShmEndpoint::poll_until(const Transfer* wanted) {

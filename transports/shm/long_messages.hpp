@@ -10,10 +10,17 @@ namespace tutti::shm {
 
 class LongMessages {
  public:
-  explicit LongMessages(bool oversubscribed) : oversubscribed_(oversubscribed) {}
+  // `can_read`: the memory of other ranks.
+  LongMessages(bool oversubscribed, bool can_read)
+      : oversubscribed_(oversubscribed), can_read_(can_read) {}
 
   // Oversubscribed ranks stay on no core for long, so what one message tells holds for all.
-  Routes& routes_of(Peer& peer) { return oversubscribed_ ? routes_ : peer.routes; }
+  Routes& routes_of(Peer& peer) {
+    std::unique_ptr<Routes>& routes = oversubscribed_ ? routes_ : peer.routes;
+    if (routes == nullptr) [[unlikely]]
+      routes = std::make_unique<Routes>(can_read_);
+    return *routes;
+  }
   // The route by which a message from that peer comes; `higher`: the peer has a higher rank.
   [[nodiscard]] Routes::Route route_of(Peer& from, bool higher, uint64_t bytes);
 
@@ -35,7 +42,8 @@ class LongMessages {
   void took(Peer& from, Routes::Route route, uint64_t bytes, double seconds);
 
   const bool oversubscribed_;
-  Routes routes_;  // of all peers, where cores are oversubscribed
+  const bool can_read_;
+  std::unique_ptr<Routes> routes_;  // of all peers, where cores are oversubscribed
 };
 
 }  // namespace tutti::shm

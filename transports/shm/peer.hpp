@@ -3,6 +3,7 @@
 // The state that messages through shared memory need besides the common one (match/operation.hpp).
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "transports/match/operation.hpp"
@@ -38,11 +39,15 @@ struct Peer : match::PeerQueues<Operation>, RingPair {
   Queue<Operation> pulls;             // receives that read its memory
   uint32_t asked = 0;                 // sends that wait for its answer
   std::optional<Received> uncounted;  // until what is sent to it has gone, too
-  Routes routes;                      // of its long messages, unless cores are oversubscribed
+  // Of its long messages, unless cores are oversubscribed; made at the first, for they take several
+  // KB.
+  std::unique_ptr<Routes> routes;
 
   // Whether it asked for sends that it has not taken, or begun to.
   [[nodiscard]] bool has_sends() const { return asked > 0 || !streams.empty(); }
 };
+// There is one for each other rank and channel: a thousand ranks have millions on a host.
+static_assert(sizeof(Peer) <= 512);
 
 struct Types {
   using Operation = shm::Operation;

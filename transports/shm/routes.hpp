@@ -26,7 +26,7 @@ class Routes {
  public:
   enum class Route : uint8_t { kRead, kRing, kRingNonTemporal };
 
-  Routes() {
+  explicit Routes(bool can_read = true) : can_read_(can_read) {
     for (unsigned size = 0; size < bandits_.size(); ++size) {
       const bool non_temporal = size >= class_of(kLeastReceivedNonTemporal);
       bandits_[size] = Bandit(non_temporal ? 3 : 2, trial_calls(uint64_t{1} << size >> 1));
@@ -75,7 +75,7 @@ class Routes {
   std::array<Bandit, 32> bandits_{};
   uint32_t by_ring_ = 0;
   uint32_t need_not_ask_ = 0;
-  bool can_read_ = true;
+  bool can_read_;
 };
 
 // A message that has arrived, between ranks that have a core each. If another goes in the other
