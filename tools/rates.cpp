@@ -113,10 +113,12 @@ void for_each_rank(const std::vector<CommunicatorRates>& all,
   }
 }
 
-// Says of ranks that cost the job much how much, and why.
-void add_late(const Looks& looks, const Communicator& communicator, std::vector<RankRates>& rates) {
+// Says of ranks that cost the job much how much, and why; or what else costs it much.
+void add_costs(const Looks& looks, const Communicator& communicator, CommunicatorRates& all) {
+  std::vector<RankRates>& rates = all.ranks;
   const auto findings = slow_findings(looks.remembered, communicator, looks.usages, looks.seconds);
   for (const auto& finding : findings) {
+    if (finding.ranks.empty()) all.slow = finding.text;
     for (size_t i = 0; i < rates.size(); ++i) {
       const RankView& rank = communicator.view.ranks[i];
       if (std::ranges::find(finding.ranks, rank.number()) == finding.ranks.end()) continue;
@@ -136,7 +138,7 @@ std::vector<CommunicatorRates> rates_in(const Looks& looks, const std::string& j
     const Communicator& now = looks.job.communicators[i];
     if (!now.status.ok() || !before[i].status.ok()) continue;
     all.push_back({job, now, rates_of(before[i].view, now.view, looks.seconds, looks.job)});
-    add_late(looks, looks.remembered.communicators[i], all.back().ranks);
+    add_costs(looks, looks.remembered.communicators[i], all.back());
   }
   return all;
 }
@@ -178,6 +180,7 @@ Json to_json(const std::vector<CommunicatorRates>& all) {
                     {"job", one.job},
                     {"host", view.host},
                     {"slowest_rank", slowest == nullptr ? Json(nullptr) : Json(slowest->rank)},
+                    {"slow", one.slow},
                     {"ranks", ranks}});
   }
   return {{"communicators", json}};
@@ -197,6 +200,7 @@ std::string to_table(const std::vector<CommunicatorRates>& all) {
                         "pid", where, "calls/s", "B/s", "in calls", "waiting", "last in", "late",
                         "waits for", "now");
     for (size_t i = 0; i < one.ranks.size(); ++i) text += row_of(one.ranks[i], view, view.ranks[i]);
+    if (!one.slow.empty()) text += fmt::format("  slow: {}\n", one.slow);
   }
   return text;
 }

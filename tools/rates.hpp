@@ -20,6 +20,7 @@ struct CommunicatorRates {
   std::string job;  // its name: inspect::name_of()
   tutti::inspect::Communicator communicator;
   std::vector<tutti::inspect::RankRates> ranks;
+  std::string slow = {};  // what costs all ranks much, if no rank is to blame
 };
 
 // Between the two looks; and at the end of them, who is late and why. `job` is the job's name.

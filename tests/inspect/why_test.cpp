@@ -221,6 +221,16 @@ TEST(Top, SaysWhyARankIsLate) {
   EXPECT_TRUE(ranks[0]["cause"].is_null()) << ranks;
 }
 
+TEST(Top, SaysWhatCostsAllRanksMuch) {
+  const StuckJob job(3, "long-calls", "CCL_ALLREDUCE=tree");
+  std::string table;
+  tutti_test::eventually([&] {
+    table = run_tutti("top --once --interval 0.5 --job " + job.name()).output;
+    return table.find("CCL_ALLREDUCE demands tree") != std::string::npos;
+  });
+  EXPECT_NE(table.find("\n  slow: the ranks spend "), std::string::npos) << table;
+}
+
 TEST(Top, SaysThatWhatItPrintsCannotBeWritten) {
   if (access("/dev/full", W_OK) != 0) GTEST_SKIP() << "there is no /dev/full";
   const StuckJob job(2, "idle");
