@@ -331,13 +331,13 @@ void await_stop(const std::atomic<int>& pid) {
 }
 
 TEST(Relay, RanksGoAroundItWhileItsProcessIsStopped) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> stopped;
   Shared<std::atomic<int>> told;
   Shared<std::atomic<int>> over;
   run_processes({4, kLimit, {}}, [&](int rank) {
-    const auto control = stay(id, rank, 4);
+    const auto control = stay(meet_by_relay(id, rank, 4));
     ASSERT_NE(control, nullptr);
     ++*together;
     await(*together, 4);
@@ -371,12 +371,12 @@ TEST(Relay, RanksGoAroundItWhileItsProcessIsStopped) {
 }
 
 TEST(Relay, WhoLeavesWhileItsProcessIsStoppedIsSaidToHaveLeft) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> stopped;
   Shared<std::atomic<int>> over;
   run_processes({3, kLimit, {}}, [&](int rank) {
-    auto control = stay(id, rank, 3);
+    auto control = stay(meet_by_relay(id, rank, 3));
     ASSERT_NE(control, nullptr);
     ++*together;
     await(*together, 3);
@@ -394,13 +394,13 @@ TEST(Relay, WhoLeavesWhileItsProcessIsStoppedIsSaidToHaveLeft) {
 
 // Its process is stopped, so that it proves nothing until this rank goes on.
 TEST(Relay, NothingWaitsForTheServiceWhileARankComesBack) {
-  const UniqueId id = relayed_id();
+  const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> stopped;
   Shared<std::atomic<int>> relay;
   Shared<std::atomic<int>> over;
   run_processes({3, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(id, rank, 3);
+    const auto control = stay(meet_by_relay(id, rank, 3));
     ASSERT_NE(control, nullptr);
     if (rank == 1) *relay = getpid();
     ++*together;
