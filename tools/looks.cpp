@@ -21,7 +21,8 @@ constexpr double kSampleMs = 7;
 constexpr double kLookMs = 56;
 constexpr double kMostLooks = 16;
 
-double now_ms() { return static_cast<double>(tutti::now_ms()); }
+// By the clock of the host: that of a process leaves out most of a long sleep (core/wait.hpp).
+double now_ms() { return static_cast<double>(tutti::host_ms()); }
 
 bool is_on_one_host(const Job& job) {
   return std::ranges::none_of(job.communicators, [](const Communicator& one) {
