@@ -171,11 +171,11 @@ void run(const Arguments& arguments) {
     cases += run.cases;
   }
   for (const int number : {SIGINT, SIGTERM}) std::signal(number, note_signal);
-  const int64_t begun_ms = tutti::now_ms();
+  const int64_t begun_ms = tutti::host_ms();
   size_t done = 0;
   size_t made = 0;
   for (; made < left.size() && ended_by == 0; ++made) {
-    const double spent_s = static_cast<double>(tutti::now_ms() - begun_ms) / 1000;
+    const double spent_s = static_cast<double>(tutti::host_ms() - begun_ms) / 1000;
     if (made > 0 && spent_s > arguments.minutes * 60) break;
     const BenchRun& next = *left[made];
     const double each_s =

@@ -25,7 +25,7 @@ namespace tutti_run {
 namespace {
 
 using tutti::Fd;
-using tutti::now_ms;
+using tutti::host_ms;
 
 // After the first failure the others have this time to say what they know of it before they are
 // asked to end. They then may tidy up before they are killed.
@@ -250,7 +250,7 @@ void Job::reap() {
 void Job::begin_ending(int64_t grace_ms) {
   if (stage_ != Stage::kRunning && stage_ != Stage::kEnding) return;
   stage_ = Stage::kEnding;
-  stage_ends_ms_ = std::min(stage_ends_ms_, now_ms() + grace_ms);
+  stage_ends_ms_ = std::min(stage_ends_ms_, host_ms() + grace_ms);
 }
 
 void Job::next_stage() {
@@ -261,7 +261,7 @@ void Job::next_stage() {
       [[fallthrough]];
     case Stage::kEnding:
       stage_ = Stage::kTerminated;
-      stage_ends_ms_ = now_ms() + kTidyMs;
+      stage_ends_ms_ = host_ms() + kTidyMs;
       signal_all(SIGTERM);
       signal_all(SIGCONT);  // a stopped process takes no signal but SIGKILL
       break;
@@ -295,12 +295,12 @@ void Job::wait_for_events() {
   std::vector<pollfd> polled = {{signals_.get(), POLLIN, 0}};
   output_.add_to(polled);
   const int64_t left =
-      stage_ends_ms_ == tutti::kNever ? -1 : std::max<int64_t>(0, stage_ends_ms_ - now_ms());
+      stage_ends_ms_ == tutti::kNever ? -1 : std::max<int64_t>(0, stage_ends_ms_ - host_ms());
   if (poll(polled.data(), polled.size(), static_cast<int>(std::min<int64_t>(left, INT32_MAX))) < 0)
     return;
   output_.take({polled.data() + 1, polled.size() - 1});
   if (polled[0].revents != 0) take_signals();
-  if (now_ms() >= stage_ends_ms_) next_stage();
+  if (host_ms() >= stage_ends_ms_) next_stage();
 }
 
 int Job::run() {
@@ -310,7 +310,7 @@ int Job::run() {
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_CHILD_SUBREAPER, 1);
   parent_ = getpid();
-  if (options_.timeout_s > 0) stage_ends_ms_ = now_ms() + int64_t{options_.timeout_s} * 1000;
+  if (options_.timeout_s > 0) stage_ends_ms_ = host_ms() + int64_t{options_.timeout_s} * 1000;
   if (const int status = start_all(); status != 0) {
     signal_all(SIGKILL);
     kill_leftovers();

@@ -79,13 +79,13 @@ Result<Fd> listen_at(const HostAndPort& place) {
 
 bool is_ready(int socket, short event, int64_t deadline_ms) {
   pollfd wanted{socket, event, 0};
-  const int64_t left_ms = deadline_ms - tutti::now_ms();
+  const int64_t left_ms = deadline_ms - tutti::host_ms();
   return left_ms > 0 && poll(&wanted, 1, static_cast<int>(left_ms)) > 0;
 }
 
 // Its first line; empty if it does not come in time or is too long.
 std::string request_from(int socket) {
-  const int64_t deadline_ms = tutti::now_ms() + kMostMs;
+  const int64_t deadline_ms = tutti::host_ms() + kMostMs;
   std::string request;
   while (request.find("\r\n\r\n") == std::string::npos) {
     char part[1024];
@@ -98,7 +98,7 @@ std::string request_from(int socket) {
 }
 
 void answer(int socket, std::string_view status, const std::string& body) {
-  const int64_t deadline_ms = tutti::now_ms() + kMostMs;
+  const int64_t deadline_ms = tutti::host_ms() + kMostMs;
   const std::string text = fmt::format(
       "HTTP/1.1 {}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\n"
       "Content-Length: {}\r\nConnection: close\r\n\r\n{}",
@@ -118,9 +118,9 @@ Status serve_metrics(const std::string& where, const std::function<std::string()
   std::string last;
   int64_t measured_ms = 0;
   const auto fresh_page = [&]() -> const std::string& {
-    if (last.empty() || tutti::now_ms() - measured_ms > kFreshMs) {
+    if (last.empty() || tutti::host_ms() - measured_ms > kFreshMs) {
       last = page();
-      measured_ms = tutti::now_ms();
+      measured_ms = tutti::host_ms();
     }
     return last;
   };
