@@ -15,7 +15,9 @@ class OpenedLibrary {
  public:
   explicit OpenedLibrary(std::string file, int mode = RTLD_NOW | RTLD_LOCAL)
       : OpenedLibrary(dlopen(file.c_str(), mode), file) {
-    if (handle_ == nullptr) status_ = Status(Code::kUnsupported, dlerror());
+    if (handle_ != nullptr) return;
+    const char* const why = dlerror();  // null after RTLD_NOLOAD
+    status_ = Status(Code::kUnsupported, why != nullptr ? why : file_ + " is not loaded");
   }
   // All that the program has loaded for everyone.
   static OpenedLibrary program() { return {RTLD_DEFAULT, "the program"}; }
