@@ -115,7 +115,7 @@ TUTTI_MPI(Init, (int*, char***)) {
 TUTTI_MPI(Init_thread, (int*, char***, int wanted, int* provided)) {
   return enter_anytime(TUTTI_MPI_NAME, MPI_COMM_NULL, [&] {
     begin(wanted);
-    *provided = thread_level;
+    if (provided != nullptr) *provided = thread_level;
   });
 }
 TUTTI_MPI_DO(Finalize, (void), end())
