@@ -9,6 +9,7 @@
 
 #include "communicator.hpp"
 #include "pause.hpp"
+#include "request.hpp"
 
 namespace {
 
@@ -91,6 +92,9 @@ TUTTI_MPI_EXPORT int tutti_mpi_Comm_free(MPI_Comm* comm) {
 TUTTI_MPI_EXPORT int tutti_mpi_Finalize() {
   const auto alone = end_splits();
   tutti_mpi::Pause pause;
-  while (!tutti_mpi::close_communicators()) pause.once();
+  while (!tutti_mpi::close_communicators()) {
+    tutti_mpi::free_orphans(false);
+    pause.once();
+  }
   return MPI_Finalize();
 }
