@@ -3,6 +3,8 @@
 // The queue of one lane's operations, and how an operation starts and ends there.
 #include "exec/operation.hpp"
 
+#include <algorithm>
+
 #include "exec/executor.hpp"
 
 namespace tutti {
@@ -66,6 +68,9 @@ void LaneQueue::note_jam(const Operation& operation, size_t index) {
   if (!jam) return;
   ++jam->calls;
   jam->ms += static_cast<uint64_t>(waited_ms);
+  const int64_t since_ms = std::max(operation.queued_ms_, noted_until_ms_);
+  jam->in_ms += static_cast<uint64_t>(long_end_ms_ - since_ms);
+  noted_until_ms_ = long_end_ms_;
   jam->last = operation.plan_->record_of(operation.sequence_);
   notes->jam.post(*jam);
 }

@@ -92,6 +92,7 @@ class LaneQueue {
   // The last operation that was long.
   uint64_t long_bytes_ = 0;
   int64_t long_end_ms_ = 0;
+  int64_t noted_until_ms_ = 0;  // waits for long ones, in Jam::in_ms
   BriefLock lock_;
   std::deque<Operation*> queue_;  // guarded by lock_
 };

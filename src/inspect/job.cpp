@@ -177,9 +177,12 @@ bool compare(const CommunicatorView& before, CommunicatorView& now) {
     const RankView* const old = before.find(rank.rank);
     if (old == nullptr || !old->answers) continue;
     rank.moved = rank.entered != old->entered;
-    rank.jam_since = rank.jam;
-    rank.jam_since.calls -= old->jam.calls;
-    rank.jam_since.ms -= old->jam.ms;
+    if (rank.jam && old->jam) {
+      rank.jam_since = {.calls = rank.jam->calls - old->jam->calls,
+                        .ms = rank.jam->ms - old->jam->ms,
+                        .in_ms = rank.jam->in_ms - old->jam->in_ms,
+                        .last = rank.jam->last};
+    }
     moved = moved || rank.moved;
     std::erase_if(rank.waits, [&](const Wait& wait) {
       return std::ranges::none_of(

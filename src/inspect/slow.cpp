@@ -355,15 +355,16 @@ bool add_demand(const Communicator& communicator, const Costs& costs, const Late
   return true;
 }
 
-// Whether short calls wait for long ones most of the time.
-bool add_jam(const Communicator& communicator, const Costs& costs, double seconds,
-             std::vector<Finding>& findings) {
-  const auto most = std::ranges::max_element(
-      communicator.view.ranks, {}, [](const RankView& rank) { return rank.jam_since.ms; });
-  const Jam& jam = most->jam_since;
-  const double share = static_cast<double>(jam.ms) / 1000 / seconds;
+// Whether short calls wait for long ones most of the time. Not if these are long for a late rank.
+bool add_jam(const Communicator& communicator, const Costs& costs, const Lateness& most,
+             double seconds, std::vector<Finding>& findings) {
+  const auto rank = std::ranges::max_element(
+      communicator.view.ranks, {}, [](const RankView& one) { return one.jam_since.in_ms; });
+  const Jam& jam = rank->jam_since;
+  const double share = static_cast<double>(jam.in_ms) / 1000 / seconds;
   if (jam.calls == 0 || share < kInCalls || costs.in_calls < kInCalls) return false;
-  const PastCall* const ahead = most->call(jam.last.sequence - 1);
+  if (most.share >= costs.in_calls / 2) return false;
+  const PastCall* const ahead = rank->call(jam.last.sequence - 1);
   findings.push_back(
       {.cause = Cause::kJam,
        .outcome = Outcome::kSlow,
@@ -423,7 +424,7 @@ std::vector<Finding> slow_findings(const Job& job, const Communicator& communica
     findings.push_back(of_line(communicator, costs, *line, pid, seconds));
     return findings;
   }
-  if (add_jam(communicator, costs, seconds, findings)) return findings;
+  if (add_jam(communicator, costs, *most, seconds, findings)) return findings;
   if (add_demand(communicator, costs, *most, findings)) return findings;
   if (most->share < kCosts || !stands_out(*most, costs)) {
     if (add_shortage(job, communicator, costs, usages, findings)) return findings;

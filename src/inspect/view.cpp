@@ -188,7 +188,7 @@ void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankView
   for (const WaitNote& note : notes.messages) take_wait(note, rank.waits);
   take_wait(notes.making, rank.waits);
   take_demand(notes.demand, rank.demand);
-  rank.jam = notes.jam.read().value_or(Jam());
+  rank.jam = notes.jam.read();
   rank.past = std::move(calls);
   take_noted_calls(notes, rank.past);
   merge_phases(rank.past);

@@ -43,7 +43,7 @@ struct RankView {
   std::vector<PastCall> past;  // on the first lane or among hosts, the oldest first
   std::vector<Wait> waits;
   std::optional<Demand> demand;  // of rank 0 of the communicator
-  Jam jam = {};                  // since the communicator was made
+  std::optional<Jam> jam;        // since the communicator was made
   Jam jam_since = {};            // since the first look
 
   // Its number in the job, else in the communicator.

@@ -176,7 +176,7 @@ TEST(Slow, BlamesAnAlgorithmThatAVariableDemandsWhereItIsExpectedToCostMost) {
 TEST(Slow, TellsOfShortCallsThatWaitBehindLongOnes) {
   Job job = job_of_long_calls();
   RankView& rank = job.communicators[0].view.ranks[1];
-  rank.jam_since = {.calls = 10, .ms = 400, .last = rank.past.back().record};
+  rank.jam_since = {.calls = 10, .ms = 400, .in_ms = 400, .last = rank.past.back().record};
   const Finding finding = first_of(job, {usage(1, 0), usage(1, 0)});
   EXPECT_EQ(finding.cause, Cause::kJam);
   EXPECT_TRUE(finding.ranks.empty());
@@ -185,8 +185,18 @@ TEST(Slow, TellsOfShortCallsThatWaitBehindLongOnes) {
                               "behind allreduce #19 (8 float32, sum)"),
             std::string::npos)
       << finding.text;
-  rank.jam_since.ms = 20;
+  rank.jam_since.in_ms = 40;  // all at once
   EXPECT_EQ(first_of(job, {usage(1, 0), usage(1, 0)}).cause, Cause::kCalls);
+}
+
+TEST(Slow, BlamesTheLateRankForWhichCallsAreLongAndOthersWaitBehindThem) {
+  Job job = job_of(2, 1, 5 * kMs);
+  for (RankView& rank : job.communicators[0].view.ranks) {
+    for (PastCall& call : rank.past) call.ended = call.begun + static_cast<uint64_t>(8 * kMs);
+  }
+  RankView& rank = job.communicators[0].view.ranks[0];
+  rank.jam_since = {.calls = 10, .ms = 400, .in_ms = 400, .last = rank.past.back().record};
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage(1, 0)}).ranks, std::vector<int>{1});
 }
 
 TEST(Lines, TellWhatAConnectionOfAProcessHasSent) {

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 #include <random>
 
@@ -56,24 +57,36 @@ Call long_sum(std::vector<float>& data) {
   return call;
 }
 
-// Rank 1 comes so late that the short call of rank 0 stands behind its long one meanwhile.
+// Rank 1 comes so late that the short calls of rank 0 stand behind its long one meanwhile.
 TEST(View, CountsShortCallsThatHaveWaitedBehindLongOnes) {
-  run_thread_ranks(2, [](tutti::Communicator& communicator) {
+  std::atomic<bool> queued{false};
+  run_thread_ranks(2, [&](tutti::Communicator& communicator) {
     std::vector<float> many(1 << 19, 1);
     std::vector<float> few(1, 1);
     Executor& executor = communicator.executor();
-    if (communicator.rank() == 1) usleep(100'000);
+    if (communicator.rank() == 1) {
+      while (!queued) usleep(1000);
+      usleep(100'000);
+    }
     Operation first(executor, long_sum(many));
     Operation second(executor, long_sum(few));
-    ASSERT_TRUE(executor.submit(first, StartedFor::kWorkers).ok());
-    ASSERT_TRUE(executor.submit(second, StartedFor::kWorkers).ok());
-    ASSERT_TRUE(executor.wait(first, kNever).ok());
-    ASSERT_TRUE(executor.wait(second, kNever).ok());
+    Operation third(executor, long_sum(few));
+    for (Operation* const operation : {&first, &second, &third}) {
+      ASSERT_TRUE(executor.submit(*operation, StartedFor::kWorkers).ok());
+    }
+    queued = true;
+    for (Operation* const operation : {&first, &second, &third}) {
+      ASSERT_TRUE(executor.wait(*operation, kNever).ok());
+    }
     if (communicator.rank() == 0) {
       const auto seen = view_of_this_process();
       ASSERT_TRUE(seen.ok()) << seen.status().message();
-      EXPECT_EQ(seen->ranks[0].jam.calls, 1u);
-      EXPECT_EQ(describe(seen->ranks[0].jam.last), "allreduce #2 (1 float32, sum)");
+      const std::optional<Jam>& jam = seen->ranks[0].jam;
+      ASSERT_TRUE(jam.has_value());
+      EXPECT_EQ(jam->calls, 2u);
+      EXPECT_EQ(describe(jam->last), "allreduce #3 (1 float32, sum)");
+      EXPECT_GT(jam->in_ms, 0u);
+      EXPECT_LT(jam->in_ms, jam->ms) << "they waited at the same time";
     }
     sum(communicator);
   });
