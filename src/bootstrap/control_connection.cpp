@@ -67,7 +67,7 @@ class ControlConnection final : public Control {
  private:
   // A connection to the service that is to take the place of the one to the relay, once the service
   // has proved that it knows the secret.
-  struct Detour {
+  struct Bypass {
     Fd socket;
     Session session;
     int64_t until_ms;
@@ -81,8 +81,8 @@ class ControlConnection final : public Control {
   void understand(std::vector<ControlNews>& news);
   bool take_regroup_parts(std::span<const std::byte> body, std::vector<ControlNews>& news);
   void look_at_relay();
-  bool begin_detour();
-  bool prove(Detour& detour) const;
+  bool begin_bypass();
+  bool prove(Bypass& bypass) const;
   void go_on(std::vector<ControlNews>& news);
   void say_again();
   void drop_relay();
@@ -94,7 +94,7 @@ class ControlConnection final : public Control {
   Fd socket_;
   RelayProcess relay_;
   int stopped_looks_ = 0;  // how often in a row the relay's process was seen to be stopped
-  std::optional<Detour> detour_;
+  std::optional<Bypass> bypass_;
   // Watches them: a socket that is closed would be readable for ever, this is so only once.
   const Fd epoll_;
   Session session_;
@@ -120,7 +120,7 @@ std::vector<ControlNews> ControlConnection::read() {
   hear(news);
   uint64_t ticks = 0;
   if (relay_.looks.open() && ::read(relay_.looks.get(), &ticks, sizeof ticks) > 0) look_at_relay();
-  if (detour_.has_value()) go_on(news);
+  if (bypass_.has_value()) go_on(news);
   return news;
 }
 
@@ -200,18 +200,18 @@ void ControlConnection::broken(int error, std::vector<ControlNews>& news) {
   socket_.reset();
   if (relay_.end.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, relay_.end.get(), nullptr);
   relay_.end.reset();
-  if (!detour_.has_value() && !answered_ && begin_detour()) return;
-  if (!detour_.has_value()) lost(error, news);
+  if (!bypass_.has_value() && !answered_ && begin_bypass()) return;
+  if (!bypass_.has_value()) lost(error, news);
 }
 
 void ControlConnection::lost(int error, std::vector<ControlNews>& news) {
   drop_relay();
+  const bool by_relay = std::exchange(back_.by_relay, false);
   if (answered_ || left_ || may_end_) return;
   const std::string text =
-      back_.by_relay
-          ? keeper_name() +
-                " does not answer, and the relay of this host, which led there, has ended"
-          : keeper_name() + connection_broke(error);
+      by_relay ? keeper_name() +
+                     " does not answer, and the relay of this host, which led there, has ended"
+               : keeper_name() + connection_broke(error);
   news.push_back({ControlNews::Kind::kFailed, keeper_.rank, 0, {Code::kPeerFailed, text}, {}});
 }
 
@@ -228,44 +228,44 @@ std::string ControlConnection::keeper_name() const {
 
 // A relay whose process is stopped passes nothing on.
 void ControlConnection::look_at_relay() {
-  if (detour_.has_value() || !socket_.open()) return;
+  if (bypass_.has_value() || !socket_.open()) return;
   stopped_looks_ = process_state(relay_.pid).stopped() ? stopped_looks_ + 1 : 0;
-  if (stopped_looks_ >= kLooks && begin_detour()) stopped_looks_ = 0;
+  if (stopped_looks_ >= kLooks && begin_bypass()) stopped_looks_ = 0;
 }
 
-// The connection to the relay, if there still is one, is in use until the detour has succeeded.
-bool ControlConnection::begin_detour() {
+// The connection to the relay, if there still is one, is in use until the bypass has succeeded.
+bool ControlConnection::begin_bypass() {
   if (!back_.by_relay || !keeper_.returns.known()) return false;
-  Detour detour{.socket = {},
+  Bypass bypass{.socket = {},
                 .session = Session(Session::Side::kMember, back_.id.name, back_.id.secret),
                 .until_ms = now_ms() + kComeBackMs};
-  if (start_tcp({}, keeper_.returns, detour.socket) != 0) return false;
+  if (start_tcp({}, keeper_.returns, bypass.socket) != 0) return false;
   epoll_event event{.events = EPOLLIN | EPOLLOUT, .data = {}};
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, detour.socket.get(), &event) != 0) return false;
-  detour_ = std::move(detour);
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, bypass.socket.get(), &event) != 0) return false;
+  bypass_ = std::move(bypass);
   return true;
 }
 
 // As far as that goes now; false: it has failed.
-bool ControlConnection::prove(Detour& detour) const {
-  std::vector<std::byte>& out = detour.session.out();
+bool ControlConnection::prove(Bypass& bypass) const {
+  std::vector<std::byte>& out = bypass.session.out();
   Frame frame{};
-  while (!detour.session.established()) {
+  while (!bypass.session.established()) {
     if (!out.empty()) {
-      const ssize_t sent = send(detour.socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
+      const ssize_t sent = send(bypass.socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
       if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
       out.erase(out.begin(), out.begin() + std::max<ssize_t>(sent, 0));
     }
     std::byte buffer[1 << 10];
-    const ssize_t got = recv(detour.socket.get(), buffer, sizeof buffer, 0);
+    const ssize_t got = recv(bypass.socket.get(), buffer, sizeof buffer, 0);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) {
       epoll_event event{.events = out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT, .data = {}};
-      return epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, detour.socket.get(), &event) == 0;
+      return epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, bypass.socket.get(), &event) == 0;
     }
     if (got <= 0) return false;
-    detour.session.append({buffer, static_cast<size_t>(got)});
-    if (detour.session.next(frame) == Session::Got::kRefused) return false;
+    bypass.session.append({buffer, static_cast<size_t>(got)});
+    if (bypass.session.next(frame) == Session::Got::kRefused) return false;
   }
   return true;
 }
@@ -273,21 +273,22 @@ bool ControlConnection::prove(Detour& detour) const {
 // What this rank missed comes as news. There is one attempt if the relay has ended: whoever does
 // not answer it within its time counts as gone.
 void ControlConnection::go_on(std::vector<ControlNews>& news) {
-  if (!prove(*detour_) || (!detour_->session.established() && now_ms() >= detour_->until_ms)) {
-    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, detour_->socket.get(), nullptr);
-    detour_.reset();
+  if (!prove(*bypass_) || (!bypass_->session.established() && now_ms() >= bypass_->until_ms)) {
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, bypass_->socket.get(), nullptr);
+    bypass_.reset();
     if (!socket_.open()) lost(0, news);
     return;
   }
-  if (!detour_->session.established()) return;
+  if (!bypass_->session.established()) return;
   heard_.relay_runs = socket_.open() ? 1 : 0;
   if (socket_.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   drop_relay();
-  socket_ = std::move(detour_->socket);
-  session_ = std::move(detour_->session);
-  detour_.reset();
+  socket_ = std::move(bypass_->socket);
+  session_ = std::move(bypass_->session);
+  bypass_.reset();
   back_.by_relay = false;
-  waits_for_room_ = true;  // or may do so
+  epoll_event event{.events = EPOLLIN | EPOLLOUT, .data = {}};
+  waits_for_room_ = epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket_.get(), &event) == 0;
   say_again();
 }
 
@@ -352,7 +353,7 @@ void ControlConnection::send_page(int rank, std::span<const std::byte> page) {
 
 Status ControlConnection::regroup(std::span<const std::byte> part) {
   const std::lock_guard lock(mutex_);
-  if ((!socket_.open() && !detour_.has_value()) || left_) {
+  if ((!socket_.open() && !bypass_.has_value()) || left_) {
     return {Code::kPeerFailed,
             keeper_name() + " kept the ranks in touch, and its line to this rank is broken"};
   }
@@ -372,7 +373,7 @@ void ControlConnection::withdraw() {
 
 bool ControlConnection::is_open() {
   const std::lock_guard lock(mutex_);
-  return socket_.open() || detour_.has_value();
+  return socket_.open() || bypass_.has_value();
 }
 
 void ControlConnection::fail(const Status& cause) {
@@ -396,6 +397,7 @@ void ControlConnection::leave() {
 // The service hangs up once it has told the others, a relay once they have left, too. In the
 // process of either that must come before the process may end. A relay in another process may end
 // before it has passed on that this rank leaves, or be stopped: then the service is told once more.
+// The service may be gone, too, so there is one attempt.
 ControlConnection::~ControlConnection() {
   try_to([this] { say_farewell(); });
 }
@@ -407,13 +409,16 @@ void ControlConnection::say_farewell() {
   const bool serves = peer_is_this_process(socket_.get());
   if (!serves && !by_relay) return;
   int64_t deadline_ms = now_ms() + kFarewellMs;
+  bool goes_around = false;
   while (is_open() && (serves || !answered_)) {
-    if (detour_.has_value()) deadline_ms = std::max(deadline_ms, detour_->until_ms);
+    if (bypass_.has_value()) deadline_ms = std::max(deadline_ms, bypass_->until_ms);
     if (!wait_for(epoll_.get(), POLLIN, deadline_ms)) {
       const bool stopped = !serves && process_state(relay_.pid).stopped();
-      if (!stopped || detour_.has_value() || !begin_detour()) return;
+      if (!stopped || bypass_.has_value() || !begin_bypass()) return;
+      goes_around = true;
     }
     (void)read();
+    if (goes_around && back_.by_relay && !bypass_.has_value()) return;
   }
 }
 
