@@ -8,9 +8,10 @@
 
 A row of faults.csv: the job (hosts, ranks, program, traffic: see rank.cpp and rank.py), the fault
 (within the rank, or injected from outside: inject.py), the ranks that have it, an argument (of the
-fault, or a variable that all ranks have), and the truth: cause@rank, with | between ranks of which any is right, and + between causes that hold at once. The
-truth was written before the answers were known. Cause and rank are compared with those of the first
-finding in the JSON of the command; where several hold at once, with those of all findings.
+fault, or a variable that all ranks have), and the truth: cause@rank, with | between ranks of which
+any is right, and + between causes that hold at once. The truth was written before the answers were
+known. Cause and rank are compared with those of the first finding in the JSON of the command; where
+several hold at once, with those of all findings.
 """
 
 import argparse
