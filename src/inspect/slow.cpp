@@ -22,6 +22,8 @@ constexpr double kStopped = 0.1;
 constexpr double kThrottled = 0.1;
 constexpr double kInCalls = 0.5;
 constexpr double kDemandCosts = 0.25;
+// Nor if the algorithm is expected to take less than so many times as long: the model errs, too.
+constexpr double kDemandSlows = 1.5;
 constexpr double kDelayed = 0.3;
 constexpr double kComputes = 0.3;
 constexpr double kDevice = 0.1;
@@ -337,7 +339,7 @@ std::string kind_of(const CallRecord& call) {
 bool add_demand(const Communicator& communicator, const Costs& costs, const Lateness& most,
                 std::vector<Finding>& findings) {
   const Demand* const demand = demand_of(communicator.view);
-  if (demand == nullptr) return false;
+  if (demand == nullptr || demand->seconds < kDemandSlows * demand->best_seconds) return false;
   const double share = costs.demanded * (1 - demand->best_seconds / demand->seconds);
   if (share < kDemandCosts || share < most.share) return false;
   const std::string variable = text_of(demand->variable);

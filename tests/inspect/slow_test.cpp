@@ -166,7 +166,7 @@ TEST(Slow, BlamesAnAlgorithmThatAVariableDemandsWhereItIsExpectedToCostMost) {
               "two_shot"),
       std::string::npos)
       << first_of(job, usages).text;
-  noted->best_seconds = 7e-3;
+  noted->best_seconds = 5.5e-3;  // within what the model errs
   EXPECT_EQ(first_of(job, usages).cause, Cause::kCalls);
   noted = demand;
   noted->call.count += 1;  // other calls than those that are made

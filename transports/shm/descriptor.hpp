@@ -18,7 +18,7 @@ namespace tutti::shm {
 
 inline constexpr uint64_t kDescriptorAt = kApart;
 inline constexpr uint64_t kDescriptorMagic = 0x6d68736974747554;  // "Tuttishm"
-inline constexpr uint32_t kDescriptorVersion = 2;
+inline constexpr uint32_t kDescriptorVersion = 3;
 
 struct Descriptor {
   std::atomic<uint64_t> magic;  // the rest precedes it
