@@ -11,7 +11,7 @@ namespace tutti {
 namespace {
 
 // A call may hold up others from this length on, and those whose length is so many times less.
-constexpr uint64_t kLongBytes = 1 << 20;
+constexpr uint64_t kHoldsUpBytes = 1 << 20;
 constexpr uint64_t kMuchLonger = 16;
 
 }  // namespace
@@ -106,7 +106,7 @@ bool LaneQueue::step(size_t index) {
     status = executor_.broke_down(*lanes_, operation->call_, operation->sequence_);
   }
   started_ = false;
-  if (operation->bytes() >= kLongBytes) {
+  if (operation->bytes() >= kHoldsUpBytes) {
     long_bytes_ = operation->bytes();
     long_end_ms_ = rough_ms();
   }
