@@ -76,7 +76,7 @@ Status check(const Descriptor& about) {
   const uint64_t near = about.near_bytes;
   if (near > uint64_t{1} << 40 || !lies_within(about.state_at, sizeof(SharedState), near) ||
       !lies_within(about.members_at, about.ranks * sizeof(Member), near) ||
-      !lies_within(about.lines_at, about.ranks * about.lanes * lane, near)) {
+      !lies_within(about.lines_at, uint64_t{about.ranks} * about.lanes * lane, near)) {
     return nonsense("size");
   }
   return {};
