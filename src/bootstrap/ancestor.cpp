@@ -10,10 +10,6 @@
 namespace tutti {
 namespace {
 
-ProcessState process(int pid) {
-  return process_state_in(text_in_file(fmt::format("/proc/{}/stat", pid)));
-}
-
 // In the environment that the process was started with. One that may not be looked at belongs to
 // another user, which no rank does.
 bool started_with(int pid, const std::string& variable) {
@@ -25,10 +21,10 @@ bool started_with(int pid, const std::string& variable) {
 
 std::string launching_process(const std::string& variable) {
   int pid = getppid();
-  ProcessState state = process(pid);
+  ProcessState state = process_stat(pid);
   while (state.parent > 0 && started_with(pid, variable)) {
     pid = state.parent;
-    state = process(pid);
+    state = process_stat(pid);
   }
   return fmt::format("pid {} started at {}", pid, state.started);
 }

@@ -16,7 +16,6 @@
 #include <optional>
 #include <string>
 
-#include "core/files.hpp"
 #include "core/log.hpp"
 #include "core/process_state.hpp"
 #include "core/socket.hpp"
@@ -40,7 +39,7 @@ std::optional<bool> is_readable(int fd) {
 // Its parent may be long in taking note of its end.
 bool is_over(int pid) {
   if (kill(pid, 0) != 0) return errno == ESRCH;
-  return process_state_in(text_in_file(fmt::format("/proc/{}/stat", pid))).dead();
+  return process_stat(pid).dead();
 }
 
 }  // namespace

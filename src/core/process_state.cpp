@@ -6,12 +6,13 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string_view>
 
 #include "core/control_groups.hpp"
+#include "core/files.hpp"
+#include "core/folder.hpp"
 
 namespace tutti {
 namespace {
@@ -49,12 +50,9 @@ bool is_in_freezer(int pid) {
 
 // The state of the first thread that has not ended; Z if there is none.
 char state_of_a_thread(const std::string& folder) {
-  std::error_code error;
-  for (const auto& thread : std::filesystem::directory_iterator(folder + "/task", error)) {
-    std::ifstream file(thread.path() / "stat");
-    std::string text;
-    if (!std::getline(file, text)) continue;
-    const ProcessState state = process_state_in(std::move(text));
+  for (const int thread : numbers_in(folder + "/task")) {
+    const ProcessState state =
+        process_state_in(text_in_file(fmt::format("{}/task/{}/stat", folder, thread)));
     if (state.letter != 0 && !state.dead()) return state.letter;
   }
   return 'Z';
@@ -98,12 +96,14 @@ ProcessState process_state_in(std::string stat) {
   return state;
 }
 
+ProcessState process_stat(int pid) {
+  return process_state_in(text_in_file(fmt::format("/proc/{}/stat", pid)));
+}
+
 ProcessState process_state(int pid) {
   if (pid <= 0) return {};
   const std::string folder = fmt::format("/proc/{}", pid);
-  std::ifstream file(folder + "/stat");
-  std::string text;
-  if (std::getline(file, text)) {
+  if (std::string text = text_in_file(folder + "/stat"); !text.empty()) {
     ProcessState state = process_state_in(std::move(text));
     if (state.letter == 'Z') state.letter = state_of_a_thread(folder);
     if (state.letter == 'S' || state.letter == 'D') state.frozen = is_frozen(folder);

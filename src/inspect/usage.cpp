@@ -8,7 +8,6 @@
 #include <fstream>
 
 #include "core/control_groups.hpp"
-#include "core/files.hpp"
 #include "core/folder.hpp"
 
 namespace tutti::inspect {
@@ -42,20 +41,16 @@ int cores_of(int pid) {
   return sched_getaffinity(pid, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
 }
 
-ProcessState stat_of(int pid) {
-  return process_state_in(text_in_file(fmt::format("/proc/{}/stat", pid)));
-}
-
 std::map<int, ProcessState> states_of_all() {
   std::map<int, ProcessState> states;
-  for (const int pid : numbers_in("/proc")) states[pid] = stat_of(pid);
+  for (const int pid : numbers_in("/proc")) states[pid] = process_stat(pid);
   return states;
 }
 
 }  // namespace
 
 Watch::Counts Watch::counts_of(int pid) {
-  Counts counts{.throttled_ns = inspect::throttled_ns(pid), .faults = stat_of(pid).major_faults};
+  Counts counts{.throttled_ns = inspect::throttled_ns(pid)};
   std::ifstream file(fmt::format("/proc/{}/schedstat", pid));
   file >> counts.run_ns >> counts.delay_ns;
   return counts;
@@ -104,12 +99,15 @@ Usage Watch::usage_of(const Watched& one, double passed_ns, const std::map<int, 
   usage.throttled = share(one.first.throttled_ns, last.throttled_ns);
   usage.stopped = static_cast<double>(one.stopped) / one.samples;
   usage.device = static_cast<double>(one.device) / one.samples;
-  usage.faults = static_cast<double>(last.faults - one.first.faults) * 1e9 / passed_ns;
   usage.line = busiest_of(one.pid, first_lines_, lines);
   usage.line_busy = share(0, static_cast<int64_t>(usage.line.busy_us) * 1000);
   usage.cores = cores_of(one.pid);
   const auto self = now.find(one.pid);
   usage.core = self == now.end() ? -1 : self->second.core;
+  if (const auto then = first_.find(one.pid); then != first_.end() && self != now.end()) {
+    const int64_t faults = self->second.major_faults - then->second.major_faults;
+    usage.faults = static_cast<double>(faults) * 1e9 / passed_ns;
+  }
   uint64_t most = 0;
   for (const auto& [pid, state] : now) {
     const auto before = first_.find(pid);

@@ -50,7 +50,6 @@ class Watch {
     int64_t run_ns = 0;
     int64_t delay_ns = 0;
     int64_t throttled_ns = 0;
-    int64_t faults = 0;
   };
   struct Watched {
     int pid = 0;  // 0: on another host
