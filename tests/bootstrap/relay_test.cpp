@@ -55,6 +55,16 @@ std::vector<ControlNews> listen(Control& control, Kind last) {
   return all;
 }
 
+// The ranks that regroup are told of so many parts, and of no failure but that of one rank.
+void expect_regrouped(Control& control, size_t ranks, int failed) {
+  size_t parts = 0;
+  for (const ControlNews& news : listen(control, Kind::kRegrouped)) {
+    if (news.kind == Kind::kPart) ++parts;
+    EXPECT_TRUE(news.kind != Kind::kFailed || news.rank == failed);
+  }
+  EXPECT_EQ(parts, ranks);
+}
+
 TEST(Relay, GivesRanksTheBytesOfAllInRankOrder) {
   const UniqueId id = network_id();
   run_processes({6, kLimit, {}}, [&](int rank) {
@@ -207,12 +217,7 @@ TEST(Relay, RanksComeBackAlsoAfterTheRanksOfTheServicesProcessHaveLeft) {
     await(*heard, 3);
     if (rank == 1) kill_myself();
     ASSERT_TRUE(control->regroup(bytes("a part")).ok());
-    size_t parts = 0;
-    for (const ControlNews& news : listen(*control, Kind::kRegrouped)) {
-      if (news.kind == Kind::kPart) ++parts;
-      EXPECT_TRUE(news.kind != Kind::kFailed || news.rank == 1);
-    }
-    EXPECT_EQ(parts, 2u);
+    expect_regrouped(*control, 2, 1);
     ++*over;
     await(*over, 2);
   });
@@ -234,12 +239,7 @@ TEST(Relay, RanksComeBackThoughAChildOfItsProcessKeepsItsConnectionsOpen) {
       _exit(0);
     }
     ASSERT_TRUE(control->regroup(bytes("a part")).ok());
-    size_t parts = 0;
-    for (const ControlNews& news : listen(*control, Kind::kRegrouped)) {
-      if (news.kind == Kind::kPart) ++parts;
-      EXPECT_TRUE(news.kind != Kind::kFailed || news.rank == 1);
-    }
-    EXPECT_EQ(parts, 3u);
+    expect_regrouped(*control, 3, 1);
     ++*over;
     await(*over, 3);
   });
@@ -359,12 +359,7 @@ TEST(Relay, RanksGoAroundItWhileItsProcessIsStopped) {
     }
     // All are alive.
     ASSERT_TRUE(control->regroup({}).ok());
-    size_t parts = 0;
-    for (const ControlNews& news : listen(*control, Kind::kRegrouped)) {
-      if (news.kind == Kind::kPart) ++parts;
-      EXPECT_TRUE(news.kind != Kind::kFailed || news.rank == 2);
-    }
-    EXPECT_EQ(parts, 4u);
+    expect_regrouped(*control, 4, 2);
     ++*over;
     await(*over, 4);
   });

@@ -32,6 +32,16 @@ void expect_verdict(const StuckJob& job, const std::string& outcome, const std::
   EXPECT_NE(verdict.find(text), std::string::npos) << verdict;
 }
 
+// What a command prints once that has these words.
+std::string until_said(const std::string& command, std::string_view words) {
+  std::string said;
+  tutti_test::eventually([&] {
+    said = run_tutti(command).output;
+    return said.find(words) != std::string::npos;
+  });
+  return said;
+}
+
 TEST(Why, NamesARankThatIsStoppedAndHowToLetItGoOn) {
   const StuckJob job(3, "stops");
   const Json told = tutti_test::why_once(job, [](const Json& now) {
@@ -99,11 +109,8 @@ TEST(Why, CountsTheCallsThatAFailedCommunicatorRefuses) {
 
 TEST(Why, SaysThatAVariableDemandsASlowAlgorithm) {
   const StuckJob job(3, "long-calls", "CCL_ALLREDUCE=tree");
-  std::string said;
-  tutti_test::eventually([&] {
-    said = run_tutti("why --slow --job " + job.name()).output;
-    return said.find("CCL_ALLREDUCE demands tree") != std::string::npos;
-  });
+  const std::string said =
+      until_said("why --slow --job " + job.name(), "CCL_ALLREDUCE demands tree");
   EXPECT_NE(said.find("within allreduce of 65536 float32 of \"world\", and CCL_ALLREDUCE demands "
                       "tree for it, which is expected to take "),
             std::string::npos)
@@ -223,11 +230,8 @@ TEST(Top, SaysWhyARankIsLate) {
 
 TEST(Top, SaysWhatCostsAllRanksMuch) {
   const StuckJob job(3, "long-calls", "CCL_ALLREDUCE=tree");
-  std::string table;
-  tutti_test::eventually([&] {
-    table = run_tutti("top --once --interval 0.5 --job " + job.name()).output;
-    return table.find("CCL_ALLREDUCE demands tree") != std::string::npos;
-  });
+  const std::string table =
+      until_said("top --once --interval 0.5 --job " + job.name(), "CCL_ALLREDUCE demands tree");
   EXPECT_NE(table.find("\n  slow: the ranks spend "), std::string::npos) << table;
 }
 
