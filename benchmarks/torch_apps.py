@@ -9,7 +9,6 @@ machine does meets both. Models and data are random; what is measured is the tim
 import argparse
 import json
 import os
-import socket
 import statistics
 import time
 from pathlib import Path
@@ -20,6 +19,8 @@ import torch.multiprocessing
 from torch import nn
 from torch.nn.functional import cross_entropy
 from torch.nn.parallel import DistributedDataParallel
+
+from peers.session import free_port
 
 BACKENDS = ("ccl", "gloo")
 
@@ -241,10 +242,7 @@ def main():
     if options.json:
         options.json.write_text("")
     for ranks in options.ranks:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        torch.multiprocessing.spawn(rank_main, (ranks, options, port), nprocs=ranks)
+        torch.multiprocessing.spawn(rank_main, (ranks, options, free_port()), nprocs=ranks)
 
 
 if __name__ == "__main__":

@@ -116,8 +116,6 @@ def add_arguments(parser):
     add("--variant", action="append", default=[], type=parse_variant, metavar="NAME=SETTINGS",
         help="Tutti once more, with variables of the environment, such as off=TUTTI_ADAPT=0 or "
         "old=LD_LIBRARY_PATH=FOLDER; several settings by commas; may be repeated")
-    add("--bare", action="store_true", help="measure what moving the data takes by itself, too: "
-        "what bounds a library that moves it the same way (one host)")
     add("--minutes", type=float, metavar="N", help="what measuring may take altogether: fewer "
         "rounds, but at least 3, and shorter turns; starting the contestants comes on top")
     add("--rounds", type=int, help="turns of each contestant at each size (default: 11)")
@@ -176,8 +174,6 @@ def arguments():
         parser.error("--before: on one host only")
     if options.rate and options.hosts == 1:
         parser.error("--rate: there is no line within one host; see --hosts")
-    if options.bare and options.hosts > 1:
-        parser.error("--bare: moves between processes of one host only")
     if options.ranks > MOST_BFLOAT16_RANKS and "bfloat16" in options.type:
         parser.error(f"--ranks: at most {MOST_BFLOAT16_RANKS} with bfloat16, whose sums are to be "
                      "exact")

@@ -12,7 +12,7 @@ import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from .summary import BARE, TUTTI_MPI
+from .summary import TUTTI_MPI
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
@@ -321,20 +321,6 @@ def floor(shop):
     if not program.exists():
         raise Unavailable(f"{program} is not built (preset release, target versus_floor)")
     return contestant("floor", "", [program], one_by_one=True)
-
-
-# How versus_bare moves. Of some 60 ways, each of these is the fastest somewhere.
-BARE_WAYS = ["reads", "vectors,vectors,8192", "vectors,vectors,131072", "strings,strings,32768",
-             "vectors,past,131072", "vectors,vectors,16384,trade", "vectors,strings,131072,trade"]
-
-
-def bare(shop):
-    """No peer, but what moving the data takes by itself; see ../bare.cpp."""
-    program = shop.build / "bin/versus_bare"
-    if not program.exists():
-        raise Unavailable(f"{program} is not built (preset release, target versus_bare)")
-    for way in BARE_WAYS:
-        yield contestant(BARE, way, [program], f"VERSUS_BARE={way}", one_by_one=True)
 
 
 # In the order of the table's columns.

@@ -6,7 +6,7 @@ import statistics
 import time
 
 from . import spread, summary, text
-from .contestants import PEERS, SAME_BINARY, Unavailable, bare, floor, tutti_of, variant_of
+from .contestants import PEERS, SAME_BINARY, Unavailable, floor, tutti_of, variant_of
 from .plan import TYPES, available_memory, blocks, buffer_blocks, even, last_level_cache
 from .session import Refused, Session
 
@@ -51,8 +51,6 @@ class Match:
             self.open_all(name, lambda n=name, s=settings: variant_of(self.entries_of("tutti"), n, s))
         if self.options.before:
             self.open_all("before", lambda: tutti_of(self.options.before, shop))
-        if self.options.bare:
-            self.open_all(summary.BARE, lambda: bare(shop))
         try:
             self.floor = Session(floor(self.shop), self.shop)
         except Unavailable as error:

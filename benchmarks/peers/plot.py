@@ -7,7 +7,7 @@ from . import summary, text
 
 COLORS = {"Tutti": "#d62728", "Open MPI": "#1f77b4", "Open MPI 5": "#17becf", "MPICH": "#2ca02c",
           "MPICH 5": "#bcbd22", "Intel MPI": "#9467bd", "oneCCL": "#ff7f0e", "Gloo": "#8c564b",
-          "DeepSpeed": "#e377c2", "torch.ops.tutti": "#ff9896", "bare moves": "#000000", "floor": "#999999"}
+          "DeepSpeed": "#e377c2", "torch.ops.tutti": "#ff9896", "floor": "#999999"}
 LACKING = None if importlib.util.find_spec("matplotlib") else "--svg: needs matplotlib; pip install matplotlib"
 
 
@@ -22,22 +22,20 @@ def series(job, peers):
     return {name: points for name, points in lines.items() if points}
 
 
-def curves(lines, title, statistic):
+def draw(axes, lines, title, statistic):
     """A panel, both axes logarithmic."""
-    def draw(axes):
-        for name, points in reversed(lines.items()):  # Tutti last, on top
-            axes.plot(*zip(*points), label=name, color=COLORS.get(name, "#000000"),
-                      linewidth=3 if name == summary.OURS else 1.6,
-                      **({"linestyle": "--"} if name == "floor" else {"marker": "o", "markersize": 4}))
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.xaxis.set_major_formatter(lambda size, _: text.size(round(size)))
-        axes.yaxis.set_major_formatter(lambda us, _: f"{us:g}")
-        axes.set(title=title, xlabel="bytes", ylabel=f"microseconds per call, {statistic}")
-        axes.grid(color="#dddddd")
-        handles, names = axes.get_legend_handles_labels()
-        axes.legend(handles[::-1], names[::-1])
-    return draw
+    for name, points in reversed(lines.items()):  # Tutti last, on top
+        axes.plot(*zip(*points), label=name, color=COLORS.get(name, "#000000"),
+                  linewidth=3 if name == summary.OURS else 1.6,
+                  **({"linestyle": "--"} if name == "floor" else {"marker": "o", "markersize": 4}))
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.xaxis.set_major_formatter(lambda size, _: text.size(round(size)))
+    axes.yaxis.set_major_formatter(lambda us, _: f"{us:g}")
+    axes.set(title=title, xlabel="bytes", ylabel=f"microseconds per call, {statistic}")
+    axes.grid(color="#dddddd")
+    handles, names = axes.get_legend_handles_labels()
+    axes.legend(handles[::-1], names[::-1])
 
 
 def write(path, panels):
@@ -52,8 +50,8 @@ def write(path, panels):
                                    figsize=(8.6 * columns, 5.2 * rows))
     for place in axes.flat[len(panels):]:
         place.set_axis_off()
-    for draw, place in zip(panels, axes.flat):
-        draw(place)
+    for panel, place in zip(panels, axes.flat):
+        draw(place, *panel)
     figure.savefig(path, metadata={"Date": None})
 
 
@@ -64,5 +62,5 @@ def write_results(path, results):
         lines = series(job, peers)
         if lines and job["collective"] != "barrier":  # which has no sizes
             title = f"{job['collective']}, {job['type']}, {results['ranks']} ranks"
-            panels.append(curves(lines, title, results["statistic"]))
+            panels.append((lines, title, results["statistic"]))
     write(path, panels)

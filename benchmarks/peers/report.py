@@ -7,8 +7,7 @@ from .summary import OURS
 CALLS_PER_TOKEN = 96  # two for each of 48 layers
 
 def titles(peers):
-    bare = [f"{OURS}/bare"] if summary.BARE in peers else []
-    return ["size", *peers, "best peer", f"{OURS}/best", "floor", f"{OURS}/floor", *bare]
+    return ["size", *peers, "best peer", f"{OURS}/best", "floor", f"{OURS}/floor"]
 
 
 def peers_of(entries):
@@ -16,16 +15,14 @@ def peers_of(entries):
 
 
 def cells(size, peers):
-    """One row: bytes, a time per peer, best peer, ratio to it, floor, ratio to that, and to bare
-    moves if they took part."""
+    """One row: bytes, a time per peer, best peer, ratio to it, floor, ratio to that."""
     best = summary.best_variants(size)
     times = [text.time(best[p]["us"] if p in best else None) for p in peers]
     other, floor, cell = summary.best_peer(size), size["floor"], summary.cell(size)
     versus = f"{cell['ratio']:.2f} {cell['verdict']}" if cell else "–"
     to_floor = ratio(best.get(OURS), floor)
-    to_bare = [ratio(best.get(OURS), best.get(summary.BARE))] if summary.BARE in peers else []
     return [text.size(size["bytes"]), *times, other["peer"] if other else "–", versus,
-            text.time(floor and floor["us"]), to_floor, *to_bare]
+            text.time(floor and floor["us"]), to_floor]
 
 
 def ratio(ours, other):
@@ -88,14 +85,7 @@ def conclusion(name, jobs):
     missing = f"; {s['missing']} sizes without figures of both" if s["missing"] else ""
     return (f"{name}: {s['good']} of {s['cells']} cells at most {summary.PEER_BAR} of the best peer "
             f"or {summary.FLOOR_BAR} of the floor; geometric mean of Tutti/best "
-            f"{s['geometric_mean']:.2f}{bound_text(s)}{missing}")
-
-
-def bound_text(s):
-    if not s["with_bare"]:
-        return ""
-    return (f"; {s['bound']} of the other {s['cells'] - s['good']} at most {summary.BARE_BAR} of "
-            f"bare moves, which {s['with_bare']} cells have")
+            f"{s['geometric_mean']:.2f}{missing}")
 
 
 def waits(job):

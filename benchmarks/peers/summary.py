@@ -9,16 +9,14 @@ import math
 import statistics
 
 OURS = "Tutti"
-BARE = "bare moves"  # takes part, but is no library
 TUTTI_MPI = "Tutti's MPI"  # by the names of MPI
 STATISTICS = {"median": statistics.median, "min": min}
 # A cell, that is a size of a job, is as good as it should be in either case.
 PEER_BAR, FLOOR_BAR = 0.9, 1.15
-BARE_BAR = 1.1  # where it takes no longer than moving the data does, a library can do little
 
 
 def is_peer(name):
-    return name not in (OURS, BARE, TUTTI_MPI)
+    return name not in (OURS, TUTTI_MPI)
 
 
 def best_variants(size):
@@ -49,26 +47,22 @@ def compare(ours, theirs):
 
 
 def cell(size):
-    """{"peer", "ratio", "verdict", "to_floor", "to_bare", "good"}, or None without figures to
-    compare."""
+    """{"peer", "ratio", "verdict", "to_floor", "good"}, or None without figures to compare."""
     best, other, floor = best_variants(size), best_peer(size), size["floor"]
-    ours, bare = best.get(OURS), best.get(BARE)
+    ours = best.get(OURS)
     if not ours or not other:
         return None
     ratio, verdict = compare(ours, other)
     to_floor = ours["us"] / floor["us"] if floor else None
     good = ratio <= PEER_BAR or (to_floor is not None and to_floor <= FLOOR_BAR)
     return {"peer": other["peer"], "ratio": ratio, "verdict": verdict, "to_floor": to_floor,
-            "to_bare": ours["us"] / bare["us"] if bare else None, "good": good}
+            "good": good}
 
 
 def of(jobs):
-    """{"cells", "good", "geometric_mean", "missing", "with_bare", "bound"} of any jobs together;
-    `bound` are the cells of those with bare moves that are not good, but close to these."""
+    """{"cells", "good", "geometric_mean", "missing"} of any jobs together."""
     sizes = [size for job in jobs for size in job["sizes"]]
     found = [c for c in map(cell, sizes) if c]
     mean = math.exp(statistics.fmean(math.log(c["ratio"]) for c in found)) if found else None
-    with_bare = [c for c in found if c["to_bare"] is not None]
-    bound = [c for c in with_bare if not c["good"] and c["to_bare"] <= BARE_BAR]
-    return {"with_bare": len(with_bare), "bound": len(bound), "cells": len(found), "good": sum(c["good"] for c in found), "geometric_mean": mean,
+    return {"cells": len(found), "good": sum(c["good"] for c in found), "geometric_mean": mean,
             "missing": len(sizes) - len(found)}

@@ -12,7 +12,6 @@ import argparse
 import json
 import os
 import random
-import socket
 import statistics
 import sys
 import time
@@ -206,12 +205,6 @@ def deepspeed_module():
         return None
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 def figures(rounds, options):
     statistic = {"median": statistics.median, "min": min}[options.statistic]
     return {name: statistic(turns) for name, turns in rounds.items()}
@@ -229,6 +222,8 @@ def print_size(size_text, us):
 def run(ranks, options, module):
     """The results of one number of ranks, in the form that peers/plot.py takes."""
     import torch.multiprocessing as processes
+
+    from peers.session import free_port
 
     ours, theirs = processes.get_context("spawn").Pipe()
     if module and ranks > os.cpu_count():

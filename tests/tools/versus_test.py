@@ -137,21 +137,8 @@ class VerdictTest(unittest.TestCase):
         jobs = [job(size(entry("Tutti", 1), entry("a", 4)), size(entry("a", 1))),
                 job(size(entry("Tutti", 1), entry("a", 1)))]
         self.assertEqual(summary.of(jobs),
-                         {"cells": 2, "good": 1, "geometric_mean": 0.5, "missing": 1,
-                          "with_bare": 0, "bound": 0})
+                         {"cells": 2, "good": 1, "geometric_mean": 0.5, "missing": 1})
         self.assertIn("1 of 2 cells", report.conclusion("All", jobs))
-        self.assertNotIn("bare", report.conclusion("All", jobs))
-
-    def test_bare_moves_are_no_peer_but_say_what_bounds(self):
-        found = size(entry("Tutti", 10), entry("a", 10), entry(summary.BARE, 5, variant="slow"),
-                     entry(summary.BARE, 4))
-        self.assertEqual(summary.best_peer(found)["peer"], "a")
-        self.assertEqual(summary.cell(found)["to_bare"], 2.5)
-        self.assertEqual(report.cells(found, ["Tutti", "a", summary.BARE])[-1], "2.50")
-        close = size(entry("Tutti", 11), entry("a", 10), entry(summary.BARE, 10))
-        good = size(entry("Tutti", 9), entry("a", 10), entry(summary.BARE, 9))
-        self.assertIn("; 1 of the other 2 at most 1.1 of bare moves, which 3 cells have",
-                      report.conclusion("All", [job(found, close, good)]))
 
 
 class SinglesTest(unittest.TestCase):
