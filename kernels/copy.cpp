@@ -2,15 +2,11 @@
 //
 // Copies between caches, and past them.
 //
-// What one core has written another reads backwards, because forwards its prefetcher runs on beyond
-// the end, to lines that the writer is about to write next: each of those is taken from it and must
-// be fetched back. The same holds for writing 2 KiB and more, where memcpy would also move strings
-// (rep movsb). From 16 KiB on strings are faster on some processors (string_copy.hpp).
-//
-// But memory that no cache holds is better read forwards, where prefetchers help. So messages of
-// less than 8 KiB go into rings forwards, whose next lines nobody has looked at for long. Longer
-// messages would lose more than they gain, and so would what goes into slots. docs/notes/15 has
-// the figures.
+// Copies go backwards. Forwards a prefetcher runs on beyond the end. Of what another core has
+// written, that are lines which the writer is about to write next: each of those is taken from it
+// and must be fetched back. The same holds for lines that another core is about to read.
+// docs/notes/04 has the figures. Strings (rep movsb) are faster on some processors
+// (string_copy.hpp).
 //
 // memcpy goes past the caches by itself only beyond three quarters of the last-level cache that it
 // believes to have, which on a virtual machine can be hundreds of MiB. Copying 64 MiB on one with 2
@@ -79,18 +75,6 @@ void backward_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
     HWY_NAMESPACE::copy_four_aligned(to + left - four, from + left - four);
   }
   HWY_NAMESPACE::copy_four_anywhere(to, from);
-}
-
-template <>
-void forward_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
-  const size_t lanes = hwy::HWY_NAMESPACE::Lanes(HWY_NAMESPACE::Bytes());
-  const size_t four = 4 * lanes;
-  auto* const to = static_cast<uint8_t*>(dst);
-  const auto* const from = static_cast<const uint8_t*>(source);
-  HWY_NAMESPACE::copy_four_anywhere(to, from);
-  size_t at = lanes - reinterpret_cast<uintptr_t>(to) % lanes;
-  for (; at + four < bytes; at += four) HWY_NAMESPACE::copy_four_aligned(to + at, from + at);
-  HWY_NAMESPACE::copy_four_anywhere(to + bytes - four, from + bytes - four);
 }
 
 // Backwards, as backward_copy; the source comes to the second place from the first-level cache.

@@ -10,14 +10,8 @@
 
 namespace tutti {
 
-enum class CopyHint {
-  kToOthers,    // what others are going to read, or nobody
-  kToRing,      // the same, in a ring that is longer than what is written, or in a ping-pong buffer
-  kFromOthers,  // what another rank has written: copy.cpp says how
-  kLongFromOthers,  // a piece of something so long that caches do not hold its destination
-  kFromMemory,      // what another rank has written past the caches
-  kNonTemporal,
-};
+// Whether a copy leaves what it writes in the caches, or writes it past them.
+enum class CopyHint { kNear, kNonTemporal };
 
 // What a rank receives may be written past the caches from so many bytes on: less is worth having
 // in them anywhere.
@@ -26,7 +20,7 @@ inline constexpr size_t kLeastReceivedNonTemporal = tuned::kLeastReceivedNonTemp
 // From so many bytes on the way matters; copies past the caches may be shorter.
 inline constexpr size_t kLeastLongCopy = tuned::kLeastLongCopy;
 void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint);
-// Backwards, and never by string instructions; at least kLeastLongCopy.
+// By vectors, backwards (copy.cpp says why); at least kLeastLongCopy.
 void copy_by_vectors(void* dst, const void* source, size_t bytes);
 
 // To two places that do not overlap, each by its hint; one of them may be where the source lies.

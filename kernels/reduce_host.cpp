@@ -20,7 +20,6 @@ struct Isa {
   std::string_view name;
   ReduceKernel (*reduce)(ReduceOp, DataType);
   ScaleKernel (*scale)(DataType);
-  CopyKernel forward_copy;
   CopyKernel backward_copy;
   CopyKernel stream_copy;
   TwinCopyKernel twin_copy;
@@ -41,24 +40,9 @@ ScaleKernel vector_scale(DataType type) {
   return type_size(type) < 4 ? small_float_scale<kTarget>(type) : float_scale<kTarget>(type);
 }
 
-// From here on memcpy may move strings.
-constexpr size_t kLeastCopyByVectors = tuned::kLeastCopyByVectors;
-// Less goes into rings forwards.
-constexpr size_t kLeastBackwards = tuned::kLeastBackwards;
-// Where strings pay. What they write had better be in the caches: broadcasts of 16 MB, in pieces of
-// 128 KB, took two to three times as long by strings.
-constexpr size_t kLeastStringCopy = tuned::kLeastStringCopy;
-constexpr size_t kLeastReadByStrings = tuned::kLeastReadByStrings;
-constexpr size_t kMostReadByStrings = tuned::kMostReadByStrings;
-constexpr size_t kMostReadAtLengthByStrings = tuned::kMostReadAtLengthByStrings;
-
-bool to_others(CopyHint hint) { return hint == CopyHint::kToOthers || hint == CopyHint::kToRing; }
-
-bool suits_strings(size_t bytes, CopyHint hint) {
-  if (to_others(hint)) return bytes >= kLeastStringCopy;
-  const bool at_length = hint == CopyHint::kLongFromOthers;
-  return kLeastReadByStrings <= bytes &&
-         bytes <= (at_length ? kMostReadAtLengthByStrings : kMostReadByStrings);
+// Strings begin where they pay, and end where caches may not hold what they write.
+bool by_strings(size_t bytes) {
+  return tuned::kLeastStringCopy <= bytes && bytes <= tuned::kMostStringCopy && string_copies_pay();
 }
 
 void plain_copy(void* dst, const void* source, size_t bytes) { std::memcpy(dst, source, bytes); }
@@ -74,8 +58,7 @@ void add_target(std::vector<Isa>& isas) {
   if constexpr ((HWY_TARGETS & kTarget) != 0) {
     if (!processor_runs(kTarget)) return;
     isas.push_back({hwy::TargetName(kTarget), vector_reduce<kTarget>, vector_scale<kTarget>,
-                    forward_copy<kTarget>, backward_copy<kTarget>, stream_copy<kTarget>,
-                    twin_copy<kTarget>});
+                    backward_copy<kTarget>, stream_copy<kTarget>, twin_copy<kTarget>});
   }
 }
 
@@ -90,7 +73,7 @@ const std::vector<Isa>& isas() {
     add_target<HWY_SVE>(found);
     add_target<HWY_NEON>(found);
     found.push_back({"SCALAR", reduce_kernel_scalar, scale_kernel_scalar, plain_copy, plain_copy,
-                     plain_copy, plain_copies});
+                     plain_copies});
     return found;
   }();
   return list;
@@ -113,14 +96,8 @@ void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint) {
   if (bytes == 0) return;  // the pointers may be null
   if (hint == CopyHint::kNonTemporal) {
     isas().front().stream_copy(dst, source, bytes);
-  } else if (hint == CopyHint::kFromMemory) {
-    std::memcpy(dst, source, bytes);
-  } else if (suits_strings(bytes, hint) && string_copies_pay()) {
+  } else if (by_strings(bytes)) {
     string_copy(dst, source, bytes);
-  } else if (to_others(hint) && bytes < kLeastCopyByVectors) {
-    std::memcpy(dst, source, bytes);
-  } else if (hint == CopyHint::kToRing && bytes < kLeastBackwards) {
-    isas().front().forward_copy(dst, source, bytes);
   } else {
     copy_by_vectors(dst, source, bytes);
   }
@@ -130,9 +107,7 @@ void copy_twice(void* dst, CopyHint hint, void* other, CopyHint other_hint, cons
                 size_t bytes) {
   const bool stream = hint == CopyHint::kNonTemporal;
   const bool stream_other = other_hint == CopyHint::kNonTemporal;
-  const bool by_strings =
-      !stream && !stream_other && suits_strings(bytes, hint) && string_copies_pay();
-  if (bytes < kLeastLongCopy || by_strings) {
+  if (bytes < kLeastLongCopy || (!stream && !stream_other && by_strings(bytes))) {
     copy_bytes(dst, source, bytes, hint);
     copy_bytes(other, source, bytes, other_hint);
   } else {

@@ -63,8 +63,8 @@ void integer_average(void* dst, const void* const* sources, size_t k, size_t cou
   reduce<Sum, Add>(dst, sources, k, count, {});
   divide_elements<T>(dst, count, options.divisor);
   if (options.copy == nullptr) return;
-  copy_long(options.copy, dst, count * sizeof(T),
-            options.stream_copy ? CopyHint::kNonTemporal : CopyHint::kFromMemory);
+  copy_bytes(options.copy, dst, count * sizeof(T),
+             options.stream_copy ? CopyHint::kNonTemporal : CopyHint::kNear);
 }
 
 // Bit operations are those of bytes for every type.

@@ -50,9 +50,7 @@ template <int64_t kTarget>
 ScaleKernel small_float_scale(DataType type);
 template <int64_t kTarget>
 ScaleKernel complex_scale(DataType type);
-// Copy at least kLeastLongCopy bytes, from the beginning to the end or the reverse.
-template <int64_t kTarget>
-void forward_copy(void* dst, const void* source, size_t bytes);
+// Copies at least kLeastLongCopy bytes, from the end to the beginning.
 template <int64_t kTarget>
 void backward_copy(void* dst, const void* source, size_t bytes);
 // Copies with non-temporal stores.
@@ -81,8 +79,6 @@ void twin_copy(void* dst, bool stream, void* other, bool stream_other, const voi
   ScaleKernel small_float_scale<target>(DataType);                               \
   template <>                                                                    \
   ScaleKernel complex_scale<target>(DataType);                                   \
-  template <>                                                                    \
-  void forward_copy<target>(void* dst, const void* source, size_t bytes);        \
   template <>                                                                    \
   void backward_copy<target>(void* dst, const void* source, size_t bytes);       \
   template <>                                                                    \

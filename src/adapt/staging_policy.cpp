@@ -22,8 +22,7 @@ StagingPolicy::StagingPolicy(int rank, int ranks, Staging setting, uint32_t memo
       ranks_(ranks),
       setting_(setting),
       distances_(static_cast<size_t>(ranks), Distance(memory)),
-      non_temporal_(setting == Staging::kMemory),
-      peers_non_temporal_(non_temporal_) {}
+      non_temporal_(setting == Staging::kMemory) {}
 
 void StagingPolicy::plan_look(uint32_t call, uint64_t staged) {
   if (ranks_ == 1) return;
@@ -48,9 +47,6 @@ void StagingPolicy::saw_tick(int peer, uint32_t ticks) {
 // Staging is written the same for all who read it.
 void StagingPolicy::choose(int peer) {
   const DistancesKnown peers(distances_);
-  // Where ranks share cores, some looks find a line in memory that is near when its writer runs. To
-  // be misled by those at one peer costs a reader more than a writer.
-  peers_non_temporal_ = 2 * peers.far > ranks_ - 1;
   const bool non_temporal = peers.mostly_far();
   if (non_temporal == non_temporal_) return;
   non_temporal_ = non_temporal;

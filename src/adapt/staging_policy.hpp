@@ -38,8 +38,6 @@ class StagingPolicy {
   void saw_tick(int peer, uint32_t ticks);
 
   [[nodiscard]] bool writes_non_temporal() const { return non_temporal_; }
-  // Whether most peers use non-temporal stores, too, as far as this rank can tell.
-  [[nodiscard]] bool peers_write_non_temporal() const { return peers_non_temporal_; }
 
  private:
   void plan_look(uint32_t call, uint64_t staged);
@@ -54,7 +52,6 @@ class StagingPolicy {
   bool watches_ = false;             // whether ticks tell how far peers are
   int awaited_ = -1;                 // the peer, if the last look at its tick was in vain
   bool non_temporal_;
-  bool peers_non_temporal_;
 };
 
 }  // namespace tutti

@@ -11,7 +11,7 @@
 //   CallLog        who has entered which call, and when this rank may begin the next
 //   SlotAllocator  where in the slots a call has its own
 //   Addresses      where in this process all that a schedule names lies
-//   LaneStaging    with which stores slots and windows are written
+//   StagingPolicy  with which stores slots and windows are written
 //   CallTrials     which arm calls of one kind use
 //   HostEngine     copies and reductions
 //   StepMessages   sends and receives under way
@@ -36,12 +36,12 @@
 #include <vector>
 
 #include "adapt/call_trials.hpp"
+#include "adapt/staging_policy.hpp"
 #include "exec/addresses.hpp"
 #include "exec/call.hpp"
 #include "exec/call_faults.hpp"
 #include "exec/call_log.hpp"
 #include "exec/host_engine.hpp"
-#include "exec/lane_staging.hpp"
 #include "exec/peer_reader.hpp"
 #include "exec/plan.hpp"
 #include "exec/rank_names.hpp"
@@ -157,12 +157,18 @@ class BasicLane {
   void fetch_next_of(int peer);
   [[nodiscard]] uint64_t block_bytes() const { return arguments_->count * plan_->element_bytes; }
 
-  bool copy(const Step& step, const std::byte* src);
-  bool reduce(const Step& step);
+  void copy(const Step& step, const std::byte* src);
+  void reduce(const Step& step);
   bool pull(const Step& step);
   bool expect(const Step& step);
   bool receive(const Step& step);
   bool sends_done();
+  [[nodiscard]] bool is_non_temporal(const Step& step) const;
+  [[nodiscard]] CopyHint hint_of(const Step& step) const {
+    return is_non_temporal(step) ? CopyHint::kNonTemporal : CopyHint::kNear;
+  }
+  void look(uint32_t call);
+  uint32_t watched_tick(int peer);
 
   // Errors (lane_errors.hpp).
   bool fail(Status status);
@@ -177,7 +183,7 @@ class BasicLane {
   typename Parts::Log log_;
   typename Parts::Slots slots_;
   Addresses addresses_;
-  LaneStaging staging_;
+  StagingPolicy staging_;
   CallTrials trials_;
   typename Parts::Engine engine_;
   StepMessages messages_;

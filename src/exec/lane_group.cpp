@@ -120,7 +120,7 @@ void LaneGroup::move(const ComposedPlan::Phase& phase) {
     if (!move.others.empty()) {
       reduce(move);
     } else {
-      copy_bytes(address_of(move.to), address_of(move.from), move.bytes, CopyHint::kToOthers);
+      copy_bytes(address_of(move.to), address_of(move.from), move.bytes, CopyHint::kNear);
     }
   }
 }

@@ -51,7 +51,11 @@ void BasicLane<Parts>::start(const Plan& plan, const ScheduledPlan& part, const 
   begun_ = !log_.is_shared();
   if (part_->traits.sends_messages) messages_.start(log_.call(), chained(chain, plan.signature));
   bind(call);
-  staging_.start(part_->traits, log_);
+  // A rank that waits for nobody times its load at once. Others do so when they see that the peer
+  // has entered the call: then the line is still in the caches of its writer.
+  staging_.start(log_.call(), part_->traits.staged);
+  if (staging_.looks() && part_->traits.first_wait == 0) [[unlikely]]
+    look(log_.last_seen_entry(staging_.next_look()));
 }
 
 template <typename Parts>
@@ -140,16 +144,19 @@ Advance BasicLane<Parts>::advance(size_t stop) {
   return status_.ok() ? Advance::kBlocked : Advance::kFailed;
 }
 
-// Returns whether the lane has gone on, past this step and what runs with it, or to another
+// Returns whether the lane has gone on, past this step and the one that runs with it, or to another
 // schedule (go_on_viewing). If not, the step is run again later.
 template <typename Parts>
 bool BasicLane<Parts>::run(const Step& step) {
   switch (step.kind) {
     case StepKind::kPull:
-      if (!part_->views) return pull(step);
+      if (!part_->views) {
+        if (!pull(step)) return false;
+        break;
+      }
       [[fallthrough]];
-    case StepKind::kCopy: return copy(step, addresses_.of(step.src));
-    case StepKind::kReduce: return reduce(step);
+    case StepKind::kCopy: copy(step, addresses_.of(step.src)); break;
+    case StepKind::kReduce: reduce(step); break;
     case StepKind::kWriteHead: engine_.put(addresses_.of(step.dst), BlockHead{step.bytes}); break;
     case StepKind::kExpect:
       if (!expect(step)) return false;
@@ -169,7 +176,7 @@ bool BasicLane<Parts>::run(const Step& step) {
       if (!sends_done()) return false;
       break;
   }
-  ++next_;
+  next_ += step.with_next ? 2 : 1;
   return true;
 }
 
@@ -199,7 +206,9 @@ void BasicLane<Parts>::publish(uint32_t tick) {
 template <typename Parts>
 [[gnu::noinline]] bool BasicLane<Parts>::has_come_to(int peer, uint32_t tick) {
   if (log_.knows_tick(peer, tick)) return true;
-  const bool there = log_.saw_tick(peer, tick, staging_.tick_of(peer, log_));
+  const uint32_t now = staging_.watches(peer) ? watched_tick(peer)
+                                              : log_.tick_of(peer).load(std::memory_order_acquire);
+  const bool there = log_.saw_tick(peer, tick, now);
   staging_.waits_for(peer, there);
   return there;
 }
@@ -224,7 +233,8 @@ template <typename Parts>
 bool BasicLane<Parts>::arrived(const Step& step) {
   const bool all = step.peer == kAllPeers;
   if (!(all ? all_arrived(step.tick) : arrived(step.peer, step.tick))) return false;
-  staging_.saw(step.peer, log_);
+  if (staging_.looks() && (all || staging_.looks_at(step.peer))) [[unlikely]]
+    look(log_.call());
   return true;
 }
 
@@ -293,39 +303,35 @@ void BasicLane<Parts>::fetch_next_of(int peer) {
 
 // ---- data --------------------------------------------------------------------------------------
 
-// The first two are one pass over memory with the next step, where that copies the same.
 template <typename Parts>
-bool BasicLane<Parts>::copy(const Step& step, const std::byte* src) {
-  const CopyHint hint = staging_.hint_of(step, *part_);
+bool BasicLane<Parts>::is_non_temporal(const Step& step) const {
+  return step.streams || (staging_.writes_non_temporal() && !part_->ping_pong_slots &&
+                          step.dst.base >= kPrivateSpaces && step.bytes >= kLeastNonTemporal);
+}
+
+// This and a reduction are one pass over memory with the next step, where that copies the same.
+template <typename Parts>
+void BasicLane<Parts>::copy(const Step& step, const std::byte* src) {
   std::byte* const dst = addresses_.of(step.dst);
-  if (!step.with_next) {
-    engine_.copy(dst, src, step.bytes, hint);
-    ++next_;
-    return true;
-  }
+  if (!step.with_next) return engine_.copy(dst, src, step.bytes, hint_of(step));
   const Step& other = part_->schedule.steps[next_ + 1];
-  engine_.copy(dst, hint, addresses_.of(other.dst), staging_.hint_of(other, *part_), src,
-               step.bytes);
-  next_ += 2;
-  return true;
+  engine_.copy(dst, hint_of(step), addresses_.of(other.dst), hint_of(other), src, step.bytes);
 }
 
 template <typename Parts>
-bool BasicLane<Parts>::reduce(const Step& step) {
+void BasicLane<Parts>::reduce(const Step& step) {
   const Ref* refs = part_->schedule.sources.data() + step.first_source;
   const std::span<const void*> sources = engine_.sources();
   for (uint32_t i = 0; i < step.source_count; ++i) sources[i] = addresses_.of(refs[i]);
   ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
-                        .stream = staging_.is_non_temporal(step, *part_)};
+                        .stream = is_non_temporal(step)};
   if (step.with_next) {
     const Step& copy = part_->schedule.steps[next_ + 1];
     options.copy = addresses_.of(copy.dst);
-    options.stream_copy = staging_.is_non_temporal(copy, *part_);
+    options.stream_copy = is_non_temporal(copy);
   }
   engine_.reduce(*plan_, *arguments_, record_, addresses_.of(step.dst), step.source_count,
                  step.bytes, options);
-  next_ += step.with_next ? 2 : 1;
-  return true;
 }
 
 // The source is an address of the peer's process.
@@ -334,13 +340,12 @@ bool BasicLane<Parts>::pull(const Step& step) {
   const auto from = reinterpret_cast<uint64_t>(addresses_.of(step.src));
   if (!reader_.asks()) {
     if (const std::byte* seen = window_->view(step.peer, from, step.bytes)) {
-      return copy(step, seen);
+      copy(step, seen);
+      return true;
     }
   }
   const Result<bool> read = reader_.read(step.peer, addresses_.of(step.dst), from, step.bytes);
-  if (!read.ok()) return fail(read.status());
-  if (*read) ++next_;
-  return *read;
+  return read.ok() ? *read : fail(read.status());
 }
 
 template <typename Parts>
@@ -367,6 +372,22 @@ bool BasicLane<Parts>::receive(const Step& step) {
       return fail(faults().of_stranger(step.peer));
   }
   return false;
+}
+
+// Times a load of a peer's record of the call, which no other rank reads unless a call fails.
+template <typename Parts>
+[[gnu::noinline]] void BasicLane<Parts>::look(uint32_t call) {
+  staging_.look(&log_.record_at(staging_.next_look(), call), call);
+}
+
+// The load that finds a new tick is the one that has fetched its line from the writer.
+template <typename Parts>
+[[gnu::noinline]] uint32_t BasicLane<Parts>::watched_tick(int peer) {
+  const std::atomic<uint32_t>& tick = log_.tick_of(peer);
+  const uint32_t ticks = load_ticks(&tick);
+  const uint32_t now = tick.load(std::memory_order_acquire);
+  if (now != log_.seen_tick(peer)) staging_.saw_tick(peer, ticks);
+  return now;
 }
 
 template <typename Parts>

@@ -21,9 +21,6 @@ namespace {
 // lane.
 constexpr uint64_t kLeastBytesPerLane = tuned::kLeastBytesPerLane;
 
-// About the size of the second-level caches of processors.
-constexpr uint64_t kMostCached = tuned::kMostCached;
-
 int lanes_for(uint64_t bytes, int lanes) {
   const uint64_t worthwhile = bytes / kLeastBytesPerLane;
   return static_cast<int>(std::clamp<uint64_t>(worthwhile, 1, static_cast<uint64_t>(lanes)));
@@ -50,7 +47,6 @@ ScheduledPlan make_scheduled(const Algorithm& algorithm, const Problem& whole, i
   part.slot_extent = slot_extent_of(part, problem);
   part.announces = part.schedule.exports_buffers;
   part.views = problem.limits.views;
-  part.is_long = problem.received_bytes() > kMostCached;
   part.has_root = has_root(problem.collective);
   part.ping_pong_slots = part.schedule.ping_pong_slots && problem.ranks == 2;
   if (part.ping_pong_slots) part.traits.staged = 0;  // lines go over once, however far that is

@@ -37,7 +37,6 @@ struct ScheduledPlan {
   uint64_t offset = 0;
   bool announces = false;  // its entry shows buffers, or announces an arm: see BasicLane::enter
   bool views = false;      // reads buffers of peers where they lie (Limits::views)
-  bool is_long = false;    // no second-level cache may hold what a rank receives
   // How many bytes of a slot the call may use, in whole cache lines; the same on every rank. 0: no
   // slot is used.
   uint64_t slot_extent = 0;

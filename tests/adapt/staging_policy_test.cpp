@@ -27,7 +27,6 @@ TEST_F(Staged, StaysInTheCachesUntilPeersAreKnownToBeFar) {
   EXPECT_FALSE(policy.writes_non_temporal());
   saw(policy, 1, kFar);
   EXPECT_TRUE(policy.writes_non_temporal());
-  EXPECT_TRUE(policy.peers_write_non_temporal());
 }
 
 TEST_F(Staged, ComesBackWhenAPeerHasMovedNear) {
@@ -35,19 +34,16 @@ TEST_F(Staged, ComesBackWhenAPeerHasMovedNear) {
   saw(policy, 1, kFar);
   saw(policy, 1, kNear);
   EXPECT_FALSE(policy.writes_non_temporal());
-  EXPECT_FALSE(policy.peers_write_non_temporal());
 }
 
 TEST_F(Staged, IsWrittenForMostOfThePeersThatAreKnown) {
   StagingPolicy policy = policy_of(4);
   saw(policy, 1, kFar);
   EXPECT_TRUE(policy.writes_non_temporal());
-  EXPECT_FALSE(policy.peers_write_non_temporal()) << "one of three alone";
   saw(policy, 2, kNear);
   EXPECT_FALSE(policy.writes_non_temporal()) << "half of them";
   saw(policy, 3, kFar);
   EXPECT_TRUE(policy.writes_non_temporal());
-  EXPECT_TRUE(policy.peers_write_non_temporal());
 }
 
 TEST_F(Staged, FollowsASettingWithoutLooking) {

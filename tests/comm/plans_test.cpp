@@ -42,10 +42,9 @@ std::string facts_of(const Plan& plan);
 
 // What is to be the same on all ranks.
 std::string facts_of(const ScheduledPlan& part) {
-  std::string text =
-      fmt::format(" [offset {} extent {} announces {} views {} long {} ping-pong {} ticks {}",
-                  part.offset, part.slot_extent, part.announces, part.views, part.is_long,
-                  part.ping_pong_slots, part.schedule.ticks);
+  std::string text = fmt::format(
+      " [offset {} extent {} announces {} views {} ping-pong {} ticks {}", part.offset,
+      part.slot_extent, part.announces, part.views, part.ping_pong_slots, part.schedule.ticks);
   if (part.viewing != nullptr) text += " viewing" + facts_of(*part.viewing);
   for (const auto& arm : part.other_arms) text += " arm" + facts_of(*arm);
   return text + "]";

@@ -11,9 +11,7 @@
 namespace tutti {
 namespace {
 
-constexpr CopyHint kWays[] = {CopyHint::kToOthers,   CopyHint::kToRing,
-                              CopyHint::kFromOthers, CopyHint::kLongFromOthers,
-                              CopyHint::kFromMemory, CopyHint::kNonTemporal};
+constexpr CopyHint kWays[] = {CopyHint::kNear, CopyHint::kNonTemporal};
 
 TEST(Copy, MovesAllBytesAndNoOthersWhateverTheAlignment) {
   std::vector<uint8_t> source(5000);
@@ -39,15 +37,12 @@ TEST(Copy, ByStringsMovesAllBytesAndNoOthers) {
   if (!string_copies_pay()) GTEST_SKIP() << "vectors are faster on this processor";
   std::vector<uint8_t> source(70'000);
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint8_t>(i * 7 + 1);
-  for (const CopyHint hint :
-       {CopyHint::kToOthers, CopyHint::kToRing, CopyHint::kFromOthers, CopyHint::kLongFromOthers}) {
-    for (const size_t bytes : {16384u, 16385u, 65536u, 69'000u}) {
-      std::vector<uint8_t> dst(70'000, 0);
-      std::vector<uint8_t> expected = dst;
-      std::copy_n(source.begin() + 17, bytes, expected.begin() + 3);
-      copy_bytes(dst.data() + 3, source.data() + 17, bytes, hint);
-      ASSERT_EQ(dst, expected) << bytes;
-    }
+  for (const size_t bytes : {16384u, 16385u, 65536u, 69'000u}) {
+    std::vector<uint8_t> dst(70'000, 0);
+    std::vector<uint8_t> expected = dst;
+    std::copy_n(source.begin() + 17, bytes, expected.begin() + 3);
+    copy_bytes(dst.data() + 3, source.data() + 17, bytes, CopyHint::kNear);
+    ASSERT_EQ(dst, expected) << bytes;
   }
 }
 
@@ -59,8 +54,8 @@ TEST(Copy, GoesToTwoPlacesWhateverTheirAlignment) {
     std::copy_n(source.begin() + 3, bytes, expected.begin() + static_cast<ptrdiff_t>(to));
     return expected;
   };
-  for (const CopyHint hint : {CopyHint::kToOthers, CopyHint::kNonTemporal}) {
-    for (const CopyHint other_hint : {CopyHint::kToOthers, CopyHint::kNonTemporal}) {
+  for (const CopyHint hint : kWays) {
+    for (const CopyHint other_hint : kWays) {
       for (const size_t bytes : {0u, 1u, 255u, 256u, 257u, 383u, 384u, 2049u, 4200u}) {
         for (const size_t to : {0u, 1u, 32u}) {
           for (const size_t to_other : {0u, 17u, 32u}) {
@@ -80,10 +75,10 @@ TEST(Copy, GoesToTwoPlacesWhateverTheirAlignment) {
 TEST(Copy, ToTwoPlacesMayHaveItsSourceInOne) {
   std::vector<uint8_t> source(4200);
   for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint8_t>(i * 7 + 1);
-  for (const CopyHint other_hint : {CopyHint::kToOthers, CopyHint::kNonTemporal}) {
+  for (const CopyHint other_hint : kWays) {
     std::vector<uint8_t> dst(source.size(), 0);
     std::vector<uint8_t> same = source;
-    copy_twice(dst.data(), CopyHint::kToOthers, same.data(), other_hint, same.data(), same.size());
+    copy_twice(dst.data(), CopyHint::kNear, same.data(), other_hint, same.data(), same.size());
     EXPECT_EQ(dst, source);
     EXPECT_EQ(same, source);
   }

@@ -168,7 +168,7 @@ bool ShmEndpoint::takes_apart(Operation& receive, const Message& message) {
 bool ShmEndpoint::read_piece(const Operation& receive, uint64_t bytes) {
   std::byte* const dst = receive.buffer + receive.moved;
   if (receive.seen != nullptr) {
-    copy_bytes(dst, receive.seen + receive.moved, bytes, CopyHint::kFromOthers);
+    copy_bytes(dst, receive.seen + receive.moved, bytes, CopyHint::kNear);
     return true;
   }
   const int pid = around_.readable[static_cast<size_t>(receive.peer)].pid;

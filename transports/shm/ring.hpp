@@ -41,7 +41,7 @@ enum class FrameKind : uint32_t {
 
 // The place of a payload that is not in the cell; from kPingPong on, the ping-pong buffer of that
 // number.
-enum PayloadIn : uint32_t { kRing, kRingNonTemporal, kPingPong };
+enum PayloadIn : uint32_t { kRing, kPingPong };
 
 // The further numbers of frames without payload in the cell.
 struct CellNumbers {

@@ -81,11 +81,8 @@ class RingReader {
       std::memcpy(dst, cell().payload, wanted);
       return;
     }
-    const bool from_memory = frame.payload_in == PayloadIn::kRingNonTemporal;
     copy_bytes(dst, payload_of(frame), wanted,
-               dst_non_temporal ? CopyHint::kNonTemporal
-               : from_memory    ? CopyHint::kFromMemory
-                                : CopyHint::kFromOthers);
+               dst_non_temporal ? CopyHint::kNonTemporal : CopyHint::kNear);
   }
   // Takes the frame out of the ring; the second, one without payload.
   void pop(const Frame& frame) {

@@ -113,16 +113,16 @@ class RingWriter {
   uint32_t stage(Cell& cell, const std::byte* payload, uint64_t bytes) {
     if (ping_pong_->can_take(bytes)) {
       const uint32_t which = ping_pong_->give();
-      copy_bytes(ping_pong_->memory(which), payload, bytes, CopyHint::kToRing);
+      copy_bytes(ping_pong_->memory(which), payload, bytes, CopyHint::kNear);
       return PayloadIn::kPingPong + which;
     }
     const uint64_t begin = begin_of(bytes);
     const bool past = bytes >= kLeastNonTemporal && is_non_temporal(bytes);
     copy_bytes(area_ + (begin & (area_bytes_ - 1)), payload, bytes,
-               past ? CopyHint::kNonTemporal : CopyHint::kToRing);
+               past ? CopyHint::kNonTemporal : CopyHint::kNear);
     cell.numbers.where.store(begin, std::memory_order_relaxed);
     data_ = begin + data_bytes_of(bytes);
-    return past ? PayloadIn::kRingNonTemporal : PayloadIn::kRing;
+    return PayloadIn::kRing;
   }
 
   // Several fit in, as long as it can grow.
