@@ -3,13 +3,21 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cinttypes>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <utility>
+
+#include "core/fd.hpp"
+#include "core/files.hpp"
+#include "core/folder.hpp"
+#include "core/thread.hpp"
 
 namespace tutti {
 namespace {
@@ -40,7 +48,6 @@ constexpr std::pair<long, BlockedOn> kCalls[] = {
     {SYS_connect, BlockedOn::kSocket},
     {SYS_accept, BlockedOn::kSocket},
     {SYS_accept4, BlockedOn::kSocket},
-    {SYS_epoll_pwait, BlockedOn::kSocket},
     {SYS_wait4, BlockedOn::kChild},
     {SYS_waitid, BlockedOn::kChild},
     {SYS_clone, BlockedOn::kChild},  // as vfork(2) does
@@ -49,41 +56,119 @@ constexpr std::pair<long, BlockedOn> kCalls[] = {
     {SYS_rt_sigtimedwait, BlockedOn::kSignal},
 #ifdef SYS_open  // what newer architectures have no more
     {SYS_open, BlockedOn::kFile},
-    {SYS_epoll_wait, BlockedOn::kSocket},
     {SYS_vfork, BlockedOn::kChild},
     {SYS_pause, BlockedOn::kSignal},
 #endif
 };
 
-// True for poll(2) and select(2), which sleep if they have no descriptors.
-bool waits_for_descriptors(long number, uint64_t first, uint64_t second, bool& none) {
+// How many descriptors of a poll are looked at.
+constexpr uint64_t kMostPolled = 64;
+
+enum class Several : uint8_t { kNo, kSelect, kPoll, kEpoll };
+
+// Whether the call waits for several descriptors at once.
+Several waits_for_several(long number) {
 #ifdef SYS_poll
-  if (number == SYS_select) {
-    none = first == 0;
-    return true;
-  }
-  if (number == SYS_poll) {
-    none = second == 0;
-    return true;
-  }
+  if (number == SYS_select) return Several::kSelect;
+  if (number == SYS_poll) return Several::kPoll;
+  if (number == SYS_epoll_wait) return Several::kEpoll;
 #endif
-  if (number == SYS_pselect6) none = first == 0;
-  if (number == SYS_ppoll) none = second == 0;
-  return number == SYS_pselect6 || number == SYS_ppoll;
+  if (number == SYS_pselect6) return Several::kSelect;
+  if (number == SYS_ppoll) return Several::kPoll;
+  if (number == SYS_epoll_pwait || number == SYS_epoll_pwait2) return Several::kEpoll;
+  return Several::kNo;
+}
+
+BlockedOn by_target(const std::string& target) {
+  constexpr std::pair<std::string_view, BlockedOn> kTargets[] = {
+      {"socket:", BlockedOn::kSocket},
+      {"anon_inode:[eventfd]", BlockedOn::kLock},  // which another thread writes
+      {"anon_inode:[timerfd]", BlockedOn::kTime},
+      {"anon_inode:[signalfd]", BlockedOn::kSignal},
+      {"anon_inode:[pidfd]", BlockedOn::kChild},
+  };
+  for (const auto& [begin, blocked] : kTargets) {
+    if (target.starts_with(begin)) return blocked;
+  }
+  return BlockedOn::kFile;
+}
+
+// Sockets come before what programs watch beside them; those that cannot be known may be sockets.
+BlockedOn by_targets(const std::vector<int>& several, const Descriptors& descriptors) {
+  BlockedOn found = BlockedOn::kUnknown;
+  for (const int descriptor : several) {
+    const BlockedOn one = by_target(descriptors.target(descriptor));
+    if (one == BlockedOn::kSocket) return one;
+    if (found == BlockedOn::kUnknown || found == BlockedOn::kLock) found = one;
+  }
+  return found == BlockedOn::kUnknown ? BlockedOn::kSocket : found;
+}
+
+// Of a thread, whose folder in /proc is given.
+std::vector<int> polled_by(const std::string& folder, uint64_t at, uint64_t count) {
+  std::vector<pollfd> all(std::min(count, kMostPolled));
+  const size_t bytes = all.size() * sizeof(pollfd);
+  const Fd memory(open((folder + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  if (pread(memory.get(), all.data(), bytes, static_cast<off_t>(at)) !=
+      static_cast<ssize_t>(bytes)) {
+    return {};
+  }
+  std::vector<int> descriptors;
+  for (const pollfd& one : all) {
+    if (one.fd >= 0) descriptors.push_back(one.fd);
+  }
+  return descriptors;
+}
+
+std::vector<int> in_set_of(const std::string& folder, int epoll) {
+  std::ifstream file(fmt::format("{}/fdinfo/{}", folder, epoll));
+  std::vector<int> descriptors;
+  for (std::string line; std::getline(file, line);) {
+    int descriptor = -1;
+    if (std::sscanf(line.c_str(), "tfd: %d", &descriptor) == 1) descriptors.push_back(descriptor);
+  }
+  return descriptors;
+}
+
+// A thread that has ended is in no call and has no stack.
+bool has_ended(const std::string& line) { return line.starts_with("-1 0x0 0x0"); }
+
+// In a page fault, and not in a call: its control group has no memory for it.
+bool waits_for_memory(const std::string& folder, const std::string& line) {
+  return line.starts_with("-1 ") &&
+         text_in_file(folder + "/wchan").find("mem_cgroup") != std::string::npos;
+}
+
+BlockedOn blocked_in_folder(const std::string& folder, const std::string& line) {
+  if (waits_for_memory(folder, line)) return BlockedOn::kMemory;
+  return blocked_in(
+      line, {.target =
+                 [&](int descriptor) {
+                   std::error_code error;
+                   const auto path = fmt::format("{}/fd/{}", folder, descriptor);
+                   return std::filesystem::read_symlink(path, error).string();
+                 },
+             .polled = [&](uint64_t at, uint64_t count) { return polled_by(folder, at, count); },
+             .in_set = [&](int epoll) { return in_set_of(folder, epoll); }});
 }
 
 }  // namespace
 
-BlockedOn blocked_in(const std::string& line, const std::function<std::string(int)>& target) {
+BlockedOn blocked_in(const std::string& line, const Descriptors& descriptors) {
   long number = 0;
   uint64_t first = 0;
   uint64_t second = 0;
   if (std::sscanf(line.c_str(), "%ld %" SCNx64 " %" SCNx64, &number, &first, &second) != 3) {
     return BlockedOn::kUnknown;
   }
-  bool none = false;
-  if (waits_for_descriptors(number, first, second, none)) {
-    return none ? BlockedOn::kTime : BlockedOn::kSocket;
+  switch (waits_for_several(number)) {
+    case Several::kSelect: return first == 0 ? BlockedOn::kTime : BlockedOn::kSocket;
+    case Several::kPoll:
+      return second == 0 ? BlockedOn::kTime
+                         : by_targets(descriptors.polled(first, second), descriptors);
+    case Several::kEpoll:
+      return by_targets(descriptors.in_set(static_cast<int>(first)), descriptors);
+    case Several::kNo: break;
   }
   if (number == SYS_fcntl) {
     const bool waits = second == F_SETLKW || second == F_OFD_SETLKW;
@@ -92,22 +177,22 @@ BlockedOn blocked_in(const std::string& line, const std::function<std::string(in
   for (const auto& [call, blocked] : kCalls) {
     if (call != number) continue;
     if (blocked != kByDescriptor) return blocked;
-    const bool socket = target(static_cast<int>(first)).starts_with("socket:");
-    return socket ? BlockedOn::kSocket : BlockedOn::kFile;
+    return by_target(descriptors.target(static_cast<int>(first)));
   }
   return BlockedOn::kUnknown;
 }
 
 BlockedOn blocked_on(int pid) {
   const std::string folder = fmt::format("/proc/{}", pid);
-  std::ifstream file(folder + "/syscall");
-  std::string line;
-  if (!std::getline(file, line)) return BlockedOn::kUnknown;
-  return blocked_in(line, [&](int descriptor) {
-    std::error_code error;
-    const auto path = fmt::format("{}/fd/{}", folder, descriptor);
-    return std::filesystem::read_symlink(path, error).string();
-  });
+  const std::string line = text_in_file(folder + "/syscall");
+  if (!has_ended(line)) return blocked_in_folder(folder, line);
+  for (const int thread : numbers_in(folder + "/task")) {
+    const std::string its = fmt::format("{}/task/{}", folder, thread);
+    const std::string call = text_in_file(its + "/syscall");
+    const bool own = text_in_file(its + "/comm").starts_with(kOwnThreads);
+    if (!own && !has_ended(call)) return blocked_in_folder(its, call);
+  }
+  return BlockedOn::kUnknown;
 }
 
 std::string_view to_string(BlockedOn blocked) {
@@ -118,6 +203,7 @@ std::string_view to_string(BlockedOn blocked) {
     case BlockedOn::kSocket: return "waits for a socket";
     case BlockedOn::kChild: return "waits for a child process";
     case BlockedOn::kSignal: return "waits for a signal";
+    case BlockedOn::kMemory: return "waits for memory: its control group has none left";
     case BlockedOn::kUnknown: break;
   }
   return "";

@@ -67,14 +67,18 @@ ProcessState process_state_in(std::string stat) {
   std::istringstream fields(stat.substr(end_of_name + 2));
   ProcessState state;
   fields >> state.letter;
-  // The 3rd field is the state, the 4th the parent, the 9th has flags of the first thread. The 12th
+  // The 3rd field is the state, the 4th the parent, the 5th its group and the 8th
+  // that in the foreground of its terminal. The 9th has flags of the first thread. The 12th
   // counts major faults, the 14th and 15th are the times, the 22nd is the start. The 31st has the
   // signals that are pending for that thread, the 39th is the core.
   constexpr uint64_t kExiting = 0x4;
   constexpr uint64_t kKilled = uint64_t{1} << (SIGKILL - 1);
   fields >> state.parent;
   std::string skipped;
-  for (int field = 5; field < 9; ++field) fields >> skipped;
+  int group = 0;
+  int foreground = 0;
+  fields >> group >> skipped >> skipped >> foreground;
+  state.background = foreground > 0 && group != foreground;
   uint64_t flags = 0;
   fields >> flags;
   for (int field = 10; field < 12; ++field) fields >> skipped;

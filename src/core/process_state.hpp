@@ -21,6 +21,8 @@ struct ProcessState {
   uint64_t cpu_ticks = 0;    // of all threads: ticks of sysconf(_SC_CLK_TCK)
   int64_t major_faults = 0;  // page faults for which it has waited for a device
   int parent = 0;
+  // It is in the background of its terminal: to read from that stops it.
+  bool background = false;
   uint64_t started = 0;  // ticks since boot: tells it from a later one of the same number
   int core = -1;         // on which its first thread has run last; -1: not known
   // Its wait in the system, if whoever looks has found that out, too.

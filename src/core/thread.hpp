@@ -6,12 +6,15 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "core/status.hpp"
 
 namespace tutti {
 
+// The names of all threads of the library begin with this.
+inline constexpr std::string_view kOwnThreads = "tutti-";
 // `name`, of at most 15 characters, is what the system shows; `what` says in an error what the
 // thread would be for. `run` must not throw.
 Result<std::thread> start_thread(const std::string& name, std::string_view what,

@@ -202,16 +202,6 @@ std::string advice_for_far(const Waiting& waiting, const Late& late) {
   return fmt::format("on {}: tutti why {}", wait.host, wait.pid);
 }
 
-std::string command_for(const Process& process, std::string_view command) {
-  const std::string here = fmt::format("{} {}", command, process.pid);
-  return process.host.empty() ? here : fmt::format("on {}: {}", process.host, here);
-}
-
-std::string command_for_file(const Process& process, std::string_view file) {
-  const std::string here = fmt::format("cat /proc/{}/{}", process.pid, file);
-  return process.host.empty() ? here : fmt::format("on {}: {}", process.host, here);
-}
-
 bool is_replaced(const RankView& rank) {
   const ProcessState state = rank.host.empty() ? process_state(rank.pid) : ProcessState();
   // In another namespace of processes the number may be somebody else's.
@@ -223,19 +213,6 @@ std::string what_became_of(const RankView& rank) {
     return fmt::format("runs another program now ({})", program_of(rank.pid));
   }
   return "is dead, or not to be seen from here";
-}
-
-bool is_python(const Process& process) {
-  if (process.program.starts_with("python")) return true;
-  // Scripts and libraries change what a process is called.
-  return process.host.empty() && executable_of(process.pid).starts_with("python");
-}
-
-std::string command_to_see(const Process& process) {
-  if (is_python(process)) return command_for(process, "py-spy dump --pid");
-  // A debugger would wait for the system, too.
-  if (process.state.letter == 'D') return command_for(process, "ps -o pid,wchan:32,args -p");
-  return command_for(process, "gdb -p");
 }
 
 }  // namespace tutti::inspect

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "inspect/advice.hpp"
 #include "inspect/job.hpp"
 
 namespace tutti::inspect {
@@ -55,16 +56,9 @@ std::string last_of(const Job& job, const Communicator& communicator, const Rank
 // The text about a rank on another host, by what it has told the rank that waits for it.
 std::string text_of_far(const Job& job, const Waiting& waiting, const Late& late);
 std::string advice_for_far(const Waiting& waiting, const Late& late);
-// "kill -CONT 77", or "on n2: kill -CONT 77" of a process there.
-std::string command_for(const Process& process, std::string_view command);
-// "cat /proc/77/cgroup", or "on n2: ...".
-std::string command_for_file(const Process& process, std::string_view file);
 // Whether a rank whose process has its memory no more has called exec(2).
 bool is_replaced(const RankView& rank);
 // The text about a rank whose process has its memory no more.
 std::string what_became_of(const RankView& rank);
-[[nodiscard]] bool is_python(const Process& process);
-// A command that shows where the process is in its own code, or in the system.
-std::string command_to_see(const Process& process);
 
 }  // namespace tutti::inspect

@@ -30,13 +30,19 @@ struct Process {
   ProcessState state = {};
   bool busy = false;   // its processor time has moved since the first look
   uint64_t spent = 0;  // by so many ticks
+  // What it waited for in one of two looks that differ: rather not a lock, as calls may wait for.
+  BlockedOn once = BlockedOn::kUnknown;
   std::map<FileKey, std::vector<MappedPart>> files = {};  // that may be memory of a communicator
 
   // Takes the state of a second look. A wait says little if it was another one a moment ago.
   void take(ProcessState now) {
     busy = busy || now.cpu_ticks != state.cpu_ticks;
     spent += now.cpu_ticks > state.cpu_ticks ? now.cpu_ticks - state.cpu_ticks : 0;
-    if (busy && now.blocked != state.blocked) now.blocked = BlockedOn::kUnknown;
+    if (now.blocked != state.blocked) {
+      const bool either = now.blocked == BlockedOn::kUnknown || now.blocked == BlockedOn::kLock;
+      once = either && state.blocked != BlockedOn::kUnknown ? state.blocked : now.blocked;
+      if (busy) now.blocked = BlockedOn::kUnknown;
+    }
     state = now;
   }
 };

@@ -26,8 +26,10 @@ int weight(const Finding& finding) {
 }
 
 // "is sleeping (state S), waits for a lock or another thread".
-std::string state_and_wait(const ProcessState& state) {
+std::string state_and_wait(const Process& process) {
+  const ProcessState& state = process.state;
   const std::string_view wait = to_string(state.blocked);
+  if (state.blocked == BlockedOn::kMemory) return std::string(wait);
   return to_string(state) + (wait.empty() ? "" : fmt::format(", {}", wait));
 }
 
@@ -99,6 +101,7 @@ class Judge {
   [[nodiscard]] std::string text_of(const Waiting& waiting, const Late& late,
                                     std::string_view state) const;
   void blame_one_that_is_here(const Waiting& waiting, const Late& late);
+  void blame_odd_ones(const Waiting& waiting, const Late& late);
 
   const Job& job_;
   const double hung_after_s_;
@@ -170,7 +173,7 @@ void Judge::blame_one_that_does_not_get_on(const Waiting& waiting) {
   const Cause cause = in_function ? Cause::kFunction : Cause::kInside;
   const std::vector<int> ranks = {waiting.rank->number()};
   if (process == nullptr) return add(cause, waiting, ranks, text, "", nullptr);
-  text += busy ? "; its processor time moves" : "; it " + state_and_wait(process->state);
+  text += busy ? "; its processor time moves" : "; it " + state_and_wait(*process);
   add(cause, waiting, ranks, text, "see where it is: " + command_to_see(*process), process);
 }
 
@@ -195,13 +198,10 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
                  : fmt::format("{} has sent nothing that {} of {} takes{}", name, what, waits,
                                unmet_by(*waiting.wait));
       break;
-    case Late::Why::kOther:
-      text = fmt::format("{} is in {} instead of {}", name,
-                         describe(*record_of(*late.rank, waiting.wait->record.sequence)), what);
-      break;
+    case Late::Why::kOther:             // blame_odd_ones() has its text
     case Late::Why::kElsewhere: break;  // of whom there is no view
   }
-  if (late.why != Late::Why::kOther) text += "; " + last_of(job_, communicator, *late.rank);
+  text += "; " + last_of(job_, communicator, *late.rank);
   return state.empty() ? text : fmt::format("{}; it {}", text, state);
 }
 
@@ -229,18 +229,17 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   }
   const std::string state = to_string(process->state);
   if (process->state.letter == 'T') {
-    return blame(Cause::kStopped, state, command_for(*process, "kill -CONT"));
+    return blame(Cause::kStopped, state, advice_for_stopped(*process));
   }
   if (process->state.frozen) {
     return blame(Cause::kFrozen, state,
                  "let its control group go on (docker unpause, systemctl thaw): " +
                      command_for_file(*process, "cgroup"));
   }
-  if (process->state.letter == 't') return blame(Cause::kDebugged, state, "let the debugger go on");
-  if (late.why == Late::Why::kOther) {
-    ranks = odd_ones(waiting.communicator->view, waiting.wait->record.sequence);
-    return blame(Cause::kMismatch, "", std::string(kOrder));
+  if (process->state.letter == 't') {
+    return blame(Cause::kDebugged, state, "let the debugger go on" + tracer_of(*process));
   }
+  if (late.why == Late::Why::kOther) return blame_odd_ones(waiting, late);
   const Party party = party_of(job_, *waiting.communicator, *late.rank);
   const auto begin = std::ranges::find_if(path_, [&](const Waiting& before) {
     return before.wait->started == 0 && party_of(job_, *before.communicator, *before.rank) == party;
@@ -259,8 +258,27 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
         : busy        ? Cause::kComputes
                       : cause_of_quiet(process->state),
         busy ? "computes outside of Tutti (its processor time moves)"
-             : state_and_wait(process->state),
-        other_message ? std::string(kMatch) : "see where it is: " + command_to_see(*process));
+             : state_and_wait(*process) + holder_of_lock(job_, *process),
+        other_message ? std::string(kMatch) : advice_for_quiet(*process));
+}
+
+// The text is of the first of those in the lesser call, beside whoever is in the other one.
+void Judge::blame_odd_ones(const Waiting& waiting, const Late& late) {
+  const Communicator& communicator = *waiting.communicator;
+  const uint64_t sequence = waiting.wait->record.sequence;
+  std::vector<int> odd = odd_ones(communicator.view, sequence);
+  const auto is_odd = [&](const RankView& rank) {
+    return std::ranges::find(odd, rank.number()) != odd.end();
+  };
+  const bool turned = !is_odd(*late.rank) && is_odd(*waiting.rank);
+  const RankView& one = turned ? *waiting.rank : *late.rank;
+  const RankView& other = turned ? *late.rank : *waiting.rank;
+  if (turned && !blamed_.emplace(&communicator, one.rank).second) return;
+  add(Cause::kMismatch, waiting, std::move(odd),
+      fmt::format("{} is in {} instead of {} of \"{}\"", job_.name_of(communicator, one),
+                  describe(*record_of(one, sequence)), describe(*record_of(other, sequence)),
+                  communicator.view.name),
+      std::string(kOrder), job_.process_of(communicator, one.place));
 }
 
 // Adds the circle of waits from path_[begin] on: each waits for the next, the last for the first.
@@ -377,6 +395,7 @@ Cause cause_of_quiet(const ProcessState& state) {
     case BlockedOn::kSocket: return Cause::kSocket;
     case BlockedOn::kChild: return Cause::kChild;
     case BlockedOn::kSignal: return Cause::kSignal;
+    case BlockedOn::kMemory: return Cause::kMemory;
     case BlockedOn::kUnknown: break;
   }
   return state.letter == 'D' ? Cause::kDevice : Cause::kQuiet;
@@ -384,11 +403,11 @@ Cause cause_of_quiet(const ProcessState& state) {
 
 std::string_view to_string(Cause cause) {
   constexpr std::string_view kNames[] = {
-      "computes", "sleeps", "lock",    "file",      "socket",    "child",     "signal",
-      "device",   "quiet",  "inside",  "function",  "newcomers", "throttled", "shared",
-      "cores",    "memory", "calls",   "line",      "algorithm", "jam",       "message",
-      "silent",   "circle", "message", "destroyed", "debugged",  "frozen",    "stopped",
-      "mismatch", "failed", "dead",    "replaced"};
+      "computes", "sleeps",   "lock",   "file",     "socket",    "child",     "signal",
+      "device",   "quiet",    "inside", "function", "newcomers", "throttled", "shared",
+      "cores",    "uneven",   "memory", "calls",    "line",      "algorithm", "jam",
+      "message",  "silent",   "circle", "message",  "destroyed", "debugged",  "frozen",
+      "stopped",  "mismatch", "failed", "dead",     "replaced"};
   static_assert(std::size(kNames) == static_cast<size_t>(Cause::kReplaced) + 1);
   return kNames[static_cast<size_t>(cause)];
 }

@@ -31,12 +31,14 @@ enum class Cause {
   kInside,     // has come to the call, and does not get on in it
   kFunction,   // is in a function of the user that a call runs
   kNewcomers,  // of a grow, have not come
-  // Causes of jobs that get on: a quota; a core that others use; too few cores; memory that is read
-  // back from a device; the calls themselves, or a line that they wait for; an algorithm that a
-  // variable demands; short calls behind long ones.
+  // Causes of jobs that get on: a quota; a core that others use; too few cores; uneven work, so
+  // that each rank is late in turn; memory that is read back from a device or lacks; the calls
+  // themselves, or a line that they wait for; an algorithm that a variable demands; short calls
+  // behind long ones.
   kThrottled,
   kShared,
   kCores,
+  kUneven,
   kMemory,
   kCalls,
   kLine,

@@ -63,6 +63,13 @@ TEST(ProcessState, AProcessLivesWhoseFirstThreadHasEnded) {
   EXPECT_TRUE(process_state(pid).gone);
 }
 
+TEST(ProcessState, KnowsAProcessInTheBackgroundOfItsTerminal) {
+  const std::string name = "7 (a b) ";
+  EXPECT_TRUE(process_state_in(name + "T 1 7 5 34816 6 0 0 0 0 0 0 0 0 0 20 0 1 0 9").background);
+  EXPECT_FALSE(process_state_in(name + "T 1 7 5 34816 7 0 0 0 0 0 0 0 0 0 20 0 1 0 9").background);
+  EXPECT_FALSE(process_state_in(name + "T 1 7 5 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 9").background);
+}
+
 TEST(ProcessState, SaysThatAProcessIsFrozen) {
   const ProcessState frozen{.letter = 'S', .frozen = true};
   EXPECT_TRUE(frozen.stopped());

@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/types.hpp"
 #include "exec/call.hpp"
+#include "inspect/advice.hpp"
 
 namespace tutti::inspect {
 namespace {
@@ -391,6 +393,51 @@ TEST(Verdict, GivesCauseAndRankForPrograms) {
   job.processes[1].state.letter = 'T';
   EXPECT_EQ(to_string(first_of(job).cause), "stopped");
   EXPECT_EQ(first_of(job).ranks, std::vector<int>{7});
+}
+
+TEST(Verdict, SaysOfTheRankInTheOddCallThatItIsThere) {
+  Job job = job_of(4);
+  // The odd one came first, so that all others seem to be late for its call.
+  enters(rank(job, 1), allreduce(5, 9), 6000);
+  for (const size_t place : {size_t{2}, size_t{3}}) enters(rank(job, place), allreduce(5));
+  const Verdict verdict = judge(job, 60);
+  EXPECT_TRUE(says(verdict,
+                   "rank 1 (pid 101 on h) is in allreduce #5 (9 float32, sum) instead of "
+                   "allreduce #5 (8 float32, sum)"))
+      << verdict.text;
+  const auto is_mismatch = [](const Finding& one) { return one.cause == Cause::kMismatch; };
+  EXPECT_EQ(std::ranges::count_if(verdict.findings, is_mismatch), 1);
+  EXPECT_EQ(verdict.findings.front().ranks, std::vector<int>{1});
+}
+
+TEST(Advice, KnowsWhoHasTheLockOfAFile) {
+  const std::string locks =
+      "1: POSIX  ADVISORY  WRITE 77 00:1b:12 0 EOF\n"
+      "2: FLOCK  ADVISORY  WRITE 78 00:1b:13 0 EOF\n"
+      "2: -> FLOCK  ADVISORY  WRITE 79 00:1b:13 0 EOF\n"
+      "3: OFDLCK ADVISORY  READ  -1 00:1b:14 0 EOF\n"
+      "3: -> POSIX  ADVISORY  WRITE 80 00:1b:14 0 EOF\n"
+      "nonsense\n";
+  EXPECT_EQ(holder_in(locks, 79), 78);
+  EXPECT_EQ(holder_in(locks, 78), 0) << "it waits for none";
+  EXPECT_EQ(holder_in(locks, 80), 0) << "a descriptor has it, and no process";
+}
+
+TEST(Advice, SaysWhatStopsARankAgainThatReadsInTheBackground) {
+  Process process{.pid = 7, .state = {.letter = 'T'}};
+  EXPECT_EQ(advice_for_stopped(process), "kill -CONT 7");
+  process.state.background = true;
+  EXPECT_NE(advice_for_stopped(process).find("fg"), std::string::npos);
+}
+
+TEST(Verdict, AsksForMemoryWhereAControlGroupHasNone) {
+  Job job = job_of(2);
+  enters(rank(job, 0), allreduce(5));
+  job.processes[1].state = {.letter = 'D', .blocked = BlockedOn::kMemory};
+  const Verdict verdict = judge(job, 60);
+  EXPECT_EQ(verdict.findings.front().cause, Cause::kMemory);
+  EXPECT_TRUE(says(verdict, "it waits for memory: its control group has none left"))
+      << verdict.text;
 }
 
 TEST(Verdict, TellsWhatASleepingRankWaitsFor) {
