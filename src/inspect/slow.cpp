@@ -123,7 +123,9 @@ bool has_worse_cores(const Usage& usage, const Usual& usual) {
 
 // The cause of a rank on this host, by what the system tells of it.
 Cause cause_of(const Usage& usage, const Usual& usual) {
-  if (usage.stopped >= kStopped) return Cause::kStopped;
+  if (usage.stopped >= kStopped) {
+    return usage.traced > usage.stopped / 2 ? Cause::kDebugged : Cause::kStopped;
+  }
   if (usage.throttled >= kThrottled) return Cause::kThrottled;
   if (usage.faults >= kFaultsPerS) return Cause::kMemory;
   if (usage.device >= kDevice) return usage.faults >= 1 ? Cause::kMemory : Cause::kDevice;
@@ -143,6 +145,10 @@ Cause cause_of(const Job& job, const Process& process, double seconds) {
   const double spent_s =
       static_cast<double>(process.spent) / static_cast<double>(sysconf(_SC_CLK_TCK));
   if (spent_s > kComputes * seconds) return Cause::kComputes;
+  const bool waits = process.once != BlockedOn::kUnknown && process.once != BlockedOn::kLock;
+  if (process.state.blocked == BlockedOn::kUnknown && (waits || !process.busy)) {
+    return cause_of_quiet({.letter = process.state.letter, .blocked = process.once});
+  }
   return computes(job, process) ? Cause::kComputes : cause_of_quiet(process.state);
 }
 
@@ -159,6 +165,9 @@ std::string why(Cause cause, const Usage* usage) {
     case Cause::kStopped:
       return fmt::format("it is stopped and goes on again, {} of the time",
                          percent(usage->stopped));
+    case Cause::kDebugged:
+      return fmt::format("it is held again and again by whoever traces it, {} of the time",
+                         percent(usage->traced));
     case Cause::kThrottled:
       return fmt::format("the quota of its control group keeps it from running, {} of the time",
                          percent(usage->throttled));
@@ -190,6 +199,7 @@ std::string why(Cause cause, const Usage* usage) {
 std::string advice_for(Cause cause, const Process& process) {
   switch (cause) {
     case Cause::kStopped: return "see who sends it signals";
+    case Cause::kDebugged: return "end what traces it" + tracer_of(process);
     case Cause::kThrottled:
     case Cause::kMemory:
       return "give its control group more: " + command_for_file(process, "cgroup");
@@ -296,6 +306,26 @@ bool add_shortage(const Job& job, const Communicator& communicator, const Costs&
       fmt::format("give each rank a core of its own: taskset -cp {}", job.processes.front().pid);
   finding.share = least;
   for (const Lateness& late : costs.ranks) {
+    finding.waited_s += static_cast<double>(late.late_ns) / 1e9;
+  }
+  findings.push_back(std::move(finding));
+  return true;
+}
+
+// That no rank is to blame, for each comes last about as often; false: one does.
+bool add_uneven(const Communicator& communicator, const Costs& costs, const Lateness& most,
+                std::vector<Finding>& findings) {
+  const auto least = std::ranges::min_element(costs.ranks, {}, &Lateness::share);
+  if (least->share < kAlsoLate * most.share) return false;
+  Finding finding{.cause = Cause::kUneven,
+                  .outcome = Outcome::kSlow,
+                  .text = fmt::format(
+                      "each rank of \"{}\" enters calls last in turn, for {} to {} of the time: "
+                      "their work is uneven",
+                      communicator.view.name, percent(least->share), percent(most.share)),
+                  .advice = "give the ranks as much work in each step"};
+  for (const Lateness& late : costs.ranks) {
+    finding.share += late.share;
     finding.waited_s += static_cast<double>(late.late_ns) / 1e9;
   }
   findings.push_back(std::move(finding));
@@ -435,6 +465,7 @@ std::vector<Finding> slow_findings(const Job& job, const Communicator& communica
     add_calls(communicator, costs, findings);
     return findings;
   }
+  if (add_uneven(communicator, costs, *most, findings)) return findings;
   for (const Lateness& late : costs.ranks) {
     if (late.share >= kCosts && late.share >= kAlsoLate * most->share) {
       findings.push_back(of_late(job, communicator, costs, late, usages, seconds));

@@ -71,6 +71,7 @@ void Watch::sample() {
     const ProcessState state = process_state_and_wait(one.pid);
     ++one.samples;
     if (state.stopped()) ++one.stopped;
+    if (state.letter == 't') ++one.traced;
     if (state.letter == 'D' && !state.stopped()) ++one.device;
     ++one.usage.blocked[static_cast<size_t>(state.blocked)];
   }
@@ -98,6 +99,7 @@ Usage Watch::usage_of(const Watched& one, double passed_ns, const std::map<int, 
   usage.delayed = share(one.first.delay_ns, last.delay_ns);
   usage.throttled = share(one.first.throttled_ns, last.throttled_ns);
   usage.stopped = static_cast<double>(one.stopped) / one.samples;
+  usage.traced = static_cast<double>(one.traced) / one.samples;
   usage.device = static_cast<double>(one.device) / one.samples;
   usage.line = busiest_of(one.pid, first_lines_, lines);
   usage.line_busy = share(0, static_cast<int64_t>(usage.line.busy_us) * 1000);

@@ -20,7 +20,8 @@ struct Usage {
   bool known = false;    // false: the process is on another host, or was never sampled
   double runs = 0;       // on a core
   double delayed = 0;    // could run, and had none
-  double stopped = 0;    // was stopped or frozen
+  double stopped = 0;    // was stopped, frozen or held by whoever traces it
+  double traced = 0;     // of that, held
   double throttled = 0;  // its control group had used up its quota
   double device = 0;     // waited in the system for a device, or for memory that is read from one
   double faults = 0;     // how many times a second it waited for memory that is read from a device
@@ -56,6 +57,7 @@ class Watch {
     Counts first = {};
     int samples = 0;
     int stopped = 0;
+    int traced = 0;
     int device = 0;
     Usage usage = {};
   };

@@ -243,6 +243,9 @@ TEST(Slow, JudgesARankOnAnotherHostByItsProcessorTime) {
   Job job = job_of(2, 1, 5 * kMs);
   job.processes[1].state.blocked = BlockedOn::kFile;
   EXPECT_EQ(first_of(job, {usage(1, 0), Usage()}).cause, Cause::kFile);
+  // It was in no call for a moment when it was looked at again.
+  job.processes[1].take({.letter = 'R'});
+  EXPECT_EQ(first_of(job, {usage(1, 0), Usage()}).cause, Cause::kFile);
   job.processes[1].spent = 1000;
   EXPECT_EQ(first_of(job, {usage(1, 0), Usage()}).cause, Cause::kComputes);
 }
@@ -255,7 +258,15 @@ TEST(Slow, SaysThatCoresAreShortWhereEachRankIsLateInTurn) {
   }
   const std::vector<Usage> short_of_cores = {usage(0.4, 0.5), usage(0.4, 0.5)};
   EXPECT_EQ(first_of(job, short_of_cores).cause, Cause::kCores);
-  EXPECT_NE(first_of(job, {usage(1, 0), usage(1, 0)}).cause, Cause::kCores);
+  const Finding uneven = first_of(job, {usage(1, 0), usage(1, 0)});
+  EXPECT_EQ(uneven.cause, Cause::kUneven) << uneven.text;
+  EXPECT_TRUE(uneven.ranks.empty()) << "nobody is to blame";
+}
+
+TEST(Slow, TellsARankThatIsTracedFromOneThatGetsSignals) {
+  Usage traced = usage(0.1, 0);
+  traced.stopped = traced.traced = 0.5;
+  EXPECT_EQ(first_of(job_of(2, 1, 5 * kMs), {usage(1, 0), traced}).cause, Cause::kDebugged);
 }
 
 TEST(Slow, CountsCallsOfEarlierLooksOnce) {
