@@ -325,6 +325,28 @@ TEST(Pieces, OfAPeerThatFailedEndInNobodysBuffer) {
   for (const Long& one : later) EXPECT_TRUE(one.in == one.out);
 }
 
+// They go to a sink once nobody wants them, and name their receive until they have come.
+TEST(Pieces, OfACancelledReceiveComeAfterItsPeerHasFailed) {
+  Ends ends(kCalm, 2);
+  Long lost(1);
+  lost.send(ends, 0, 1);
+  lost.receive(ends, 0, 1);
+  ends[0].poll();  // asks
+  ends[1].poll();  // has posted the pieces and told rank 0 so
+  ends[1].cancel(lost.received);
+  ends.network.fail_next_send(1);
+  Transfer failing;
+  ends[1].send(0, 2, nullptr, 0, failing);
+  while (!failing.done) ends[1].poll();
+  EXPECT_FALSE(failing.status.ok());
+  for (int i = 0; i < 10; ++i) {
+    ends[0].poll();  // sends the pieces
+    ends[1].poll();
+  }
+  EXPECT_FALSE(lost.received.done);
+  EXPECT_TRUE(lost.in == std::vector<std::byte>(lost.in.size()));
+}
+
 // Of rails the first carries what is not long, so the others show in greetings and pieces only.
 TEST(Rails, CarryEqualPartsOfALongMessage) {
   Weather calm = kCalm;

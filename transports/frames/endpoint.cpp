@@ -115,13 +115,13 @@ void FrameEndpoint::take_back(Operation& operation) {
   make_busy(rank);
 }
 
-// Its peer has failed.
+// Its peer has failed. Requests name it until none is under way, be it to the sink.
 void FrameEndpoint::abandon(Operation& operation) {
   operation.retired = operation.is_granted() && operation.granted > operation.moved;
   dequeue(operation);
   requests_.withdraw(operation);
   operation.become(Phase::kEnding);
-  if (!requests_.in_flight(operation)) finish(operation, peer(operation.peer).failure);
+  if (!requests_.under_way(operation)) finish(operation, peer(operation.peer).failure);
 }
 
 // Ends all transfers with a peer.

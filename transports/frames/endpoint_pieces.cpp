@@ -229,7 +229,7 @@ void FrameEndpoint::end_piece(Request& request) {
   if (!receives) --peer(rank).pieces_out;
   requests_.give_back(request);
   if (operation.is(Phase::kEnding)) {
-    if (!requests_.in_flight(operation)) finish(operation, peer(rank).failure);
+    if (!requests_.under_way(operation)) finish(operation, peer(rank).failure);
     return;
   }
   if (!receives && keeps_frames_) return sent_whole(operation);

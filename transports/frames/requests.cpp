@@ -79,10 +79,22 @@ Request* Requests::repost_waiting() {
   return nullptr;
 }
 
+namespace {
+
+bool is_piece_of(const Request& request, const Operation& operation) {
+  return request.operation == &operation && request.kind != Request::Kind::kFrameOut;
+}
+
+}  // namespace
+
+bool Requests::under_way(const Operation& operation) const {
+  return std::ranges::any_of(
+      requests_, [&](const Request& request) { return is_piece_of(request, operation); });
+}
+
 bool Requests::in_flight(const Operation& operation) const {
-  return std::any_of(requests_.begin(), requests_.end(), [&](const Request& request) {
-    return request.operation == &operation && request.kind != Request::Kind::kFrameOut &&
-           request.piece != sink_.get();
+  return std::ranges::any_of(requests_, [&](const Request& request) {
+    return is_piece_of(request, operation) && request.piece != sink_.get();
   });
 }
 

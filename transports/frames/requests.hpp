@@ -33,7 +33,9 @@ class Requests {
   // Posts those that are to be posted later. One that the network refuses; null: it refused none.
   Request* repost_waiting();
 
-  // Whether the network may still touch the operation's buffer.
+  // Whether a piece of the operation is under way, be it to the sink; and whether the network may
+  // still touch the operation's buffer.
+  [[nodiscard]] bool under_way(const Operation& operation) const;
   [[nodiscard]] bool in_flight(const Operation& operation) const;
   // It is to let go of the operation's buffer; that takes until it is not in flight.
   void withdraw(const Operation& operation);
