@@ -68,7 +68,7 @@ void Fetches::start_or_fail(Message& message) {
     begun = message.start(StartedFor::kCaller);
   } catch (...) {
     messages_.health_.fail_by_exception("its messages");
-    begun = messages_.health_.cause();
+    begun = messages_.health_.cause_for_call();
   }
   if (!begun.ok()) message.fail(begun);
 }
@@ -92,7 +92,7 @@ void Fetches::begin_announced(std::span<BlockingMessage> messages) {
 Status Fetches::settled(BlockingMessage& message, Status error) {
   if (number_announced(message.transfer) == 0) return error;
   Fetch* const fetched = begin(message.arguments, message.transfer, nullptr);
-  if (fetched == nullptr) return messages_.health_.cause();
+  if (fetched == nullptr) return messages_.health_.cause_for_call();
   if (fetched->gets) {
     error = messages_.wait(*fetched->gets, kNever);
     if (error.ok() && message.info != nullptr) {
@@ -115,7 +115,7 @@ bool Fetches::goes_on(Message& message, Status& error) {
   // Asked before: once the fetch has begun, another thread may end the message and forget both.
   const bool gets = is_of_its_type(message.arguments_, message.transfer_);
   if (begin(message.arguments_, message.transfer_, &message) != nullptr) return gets;
-  error = messages_.health_.cause();
+  error = messages_.health_.cause_for_call();
   return false;
 }
 
@@ -137,7 +137,7 @@ const Transfer* Message::announcement() const {
 
 Status Messages::announce(Message& message, uint32_t number) {
   if (health_.stopped())
-    return health_.cause().with_context(describe(message.arguments_, transport_));
+    return health_.cause_for_call().with_context(describe(message.arguments_, transport_));
   application_calls();
   const std::function<void()> post = [&] {
     const Tag tag = tag_of(message.arguments_) | static_cast<Tag>(number) << kAnnouncedShift;

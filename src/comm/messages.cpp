@@ -50,7 +50,7 @@ Messages::~Messages() { workers_.forget(*this); }
 
 Status Messages::submit(Message& message, StartedFor whom) {
   if (health_.stopped())
-    return health_.cause().with_context(describe(message.arguments_, transport_));
+    return health_.cause_for_call().with_context(describe(message.arguments_, transport_));
   application_calls();
   const bool has_callback = start(message);
   if (whom == StartedFor::kCaller) return {};
@@ -162,7 +162,7 @@ bool Messages::is_over(Message& message) {
   if (message.transfer_.done) return true;
   Status reason;
   if (health_.stopped()) {
-    reason = health_.cause();
+    reason = health_.cause_for_call();
   } else if (message.deadline_ms_ != kNever && rough_ms() >= message.deadline_ms_) {
     reason = late(message.arguments_);
   } else {
@@ -202,7 +202,7 @@ Status Messages::late(const MessageArguments& arguments) const {
 }
 
 Result<std::optional<Unmet>> Messages::probe(const MessageArguments& receive) {
-  if (health_.stopped()) return health_.cause();
+  if (health_.stopped()) return health_.cause_for_call();
   application_calls();
   std::optional<Unmet> found;
   bool moved = false;
@@ -213,7 +213,7 @@ Result<std::optional<Unmet>> Messages::probe(const MessageArguments& receive) {
       moved = endpoint_->poll();
     } catch (...) {
       health_.fail_by_exception("its messages");
-      return health_.cause();
+      return health_.cause_for_call();
     }
     const Tag mask = receive.tag == TUTTI_ANY_TAG ? kHiddenTag : kMatchedTag;
     const int peer = receive.peer == TUTTI_ANY_SOURCE ? kAnySource : receive.peer;
@@ -285,7 +285,7 @@ Status Messages::wait(Message& message, int64_t timeout_ms) {
     waiter.timeout_ms = kNever;
     waiter.uninterrupted = true;
     (void)help_until_done(message, waiter);
-    return message.status().ok() ? health_.cause() : message.status();
+    return message.status().ok() ? health_.cause_for_call() : message.status();
   }
   return Status::format(Code::kTimeout, "{} is not complete after {} ms",
                         describe(message.arguments_, transport_), timeout_ms);

@@ -25,7 +25,7 @@ void Messages::run(std::span<BlockingMessage> messages) {
   if (health_.stopped()) {
     for (BlockingMessage& message : messages) {
       message.transfer.status =
-          health_.cause().with_context(describe(message.arguments, transport_));
+          health_.cause_for_call().with_context(describe(message.arguments, transport_));
     }
   } else if (idle()) {
     run_here(messages);
@@ -79,7 +79,7 @@ void Messages::wait_here(std::span<BlockingMessage> pending, std::span<BlockingM
   for (BlockingMessage& message : pending) {
     if (message.transfer.done) continue;
     give_up(message.transfer,
-            end == WaitEnd::kDeadline ? late(message.arguments) : health_.cause());
+            end == WaitEnd::kDeadline ? late(message.arguments) : health_.cause_for_call());
   }
 }
 

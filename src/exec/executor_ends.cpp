@@ -115,7 +115,8 @@ Status Executor::broke_down(LaneGroup& lanes, const Call& call, uint64_t sequenc
 
 Status Executor::refuse(const Call& call) {
   const uint64_t sequence = sequence_ + 1;
-  if (Notes* const notes = transport_.notes(settings_.rank, 0); notes != nullptr) {
+  Notes* const notes = transport_.notes(settings_.rank, 0);
+  if (notes != nullptr && !health_.has_ended_a_call()) {
     NotedCallNote& note = notes->calls[sequence % kNotedCalls];
     const std::optional<NotedCall> noted = note.read();
     if (noted && noted->record.sequence != sequence) {
@@ -129,7 +130,7 @@ Status Executor::refuse(const Call& call) {
 Status Executor::why_stopped(const Call& call, uint64_t sequence) {
   failed_.store(true);
   TUTTI_PROBE(call_fail, settings_, sequence);
-  return health_.cause().with_context(describe(record_of(call, sequence)));
+  return health_.cause_for_call().with_context(describe(record_of(call, sequence)));
 }
 
 // ---- what peers tell ---------------------------------------------------------------------------

@@ -8,6 +8,7 @@ namespace tutti {
 
 Status Executor::wait(Operation& operation, int64_t timeout_ms) {
   if (poll_briefly(operation, settings_.caller_budget)) return operation.status();
+  operation.note_waiter();
   // The first worker leaves its lane to this thread; if others have work, they may want the core.
   const bool alone = lanes_.size() == 1 && !workers_.busy();
   Waiter waiter = this->waiter(alone ? settings_.caller_budget : settings_.worker_budget);

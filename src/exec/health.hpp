@@ -25,6 +25,15 @@ class Health {
   }
   // The first cause; ok while !stopped().
   [[nodiscard]] Status cause() const;
+  // The cause, with which a call of this rank ends.
+  [[nodiscard]] Status cause_for_call() {
+    has_ended_a_call_.store(true, std::memory_order_relaxed);
+    return cause();
+  }
+  // Whether one has: what this rank calls from then on may be its answer to the failure.
+  [[nodiscard]] bool has_ended_a_call() const {
+    return has_ended_a_call_.load(std::memory_order_relaxed);
+  }
   // Breaks the communicator for all its ranks, unless it is broken already, and wakes all threads
   // that wait.
   void fail(const Status& cause);
@@ -67,6 +76,7 @@ class Health {
   Transport& transport_;
   SharedState* const shared_;
   std::atomic<uint32_t> stop_{0};
+  std::atomic<bool> has_ended_a_call_{false};
   std::function<void(const Status&)> tell_;
   Tell announce_;
   Tell report_;

@@ -25,7 +25,7 @@ void Operation::begins(int64_t timeout_ms, bool tells) {
   deadline_ms_ = rough_deadline_ms(timeout_ms, now_ms);
   tell_ms_ = tells ? rough_deadline_ms(kTellAfterMs, now_ms) : kNever;
   reports_ms_ = rough_deadline_ms(kLastsAfterMs, now_ms);
-  queued_ms_ = now_ms;
+  awaited_ms_.store(kNever, std::memory_order_relaxed);
 }
 
 bool LaneQueue::push(Operation& operation, bool started) noexcept {
@@ -59,16 +59,20 @@ void LaneQueue::tick(const Operation& operation) {
                              !executor_.waited_for()));
 }
 
-// Notes that the operation, which starts now, has waited for a much longer one.
+// Notes that the operation, which starts now, has kept a thread waiting for a much longer one.
+// Whoever waits for the long one first, as for the buckets of gradients in their order, loses
+// nothing.
 void LaneQueue::note_jam(const Operation& operation, size_t index) {
-  const int64_t waited_ms = long_end_ms_ - operation.queued_ms_;
+  const int64_t awaited_ms = operation.awaited_ms_.load(std::memory_order_relaxed);
+  if (awaited_ms == kNever) return;
+  const int64_t waited_ms = long_end_ms_ - awaited_ms;
   if (waited_ms < kRoughMs || operation.bytes() > long_bytes_ / kMuchLonger || index != 0) return;
   Notes* const notes = executor_.transport_.notes(executor_.settings_.rank, 0);
   std::optional<Jam> jam = notes == nullptr ? std::nullopt : notes->jam.read();
   if (!jam) return;
   ++jam->calls;
   jam->ms += static_cast<uint64_t>(waited_ms);
-  const int64_t since_ms = std::max(operation.queued_ms_, noted_until_ms_);
+  const int64_t since_ms = std::max(awaited_ms, noted_until_ms_);
   jam->in_ms += static_cast<uint64_t>(long_end_ms_ - since_ms);
   noted_until_ms_ = long_end_ms_;
   jam->last = operation.plan_->record_of(operation.sequence_);

@@ -38,6 +38,10 @@ class Operation : public Completion {
   // How long an operation that was started waits before shared memory says that it does.
   static constexpr int64_t kLastsAfterMs = 20;
 
+  // A thread begins to wait for it.
+  void note_waiter() {
+    if (awaited_ms_.load(std::memory_order_relaxed) == kNever) awaited_ms_.store(rough_ms());
+  }
   // Counts its waits from now on: they have `timeout_ms`; `tells`: there is a journal.
   void begins(int64_t timeout_ms, bool tells);
 
@@ -52,7 +56,7 @@ class Operation : public Completion {
   int64_t deadline_ms_ = kNever;
   int64_t tell_ms_ = kNever;     // when to tell the ranks waited for; the first lane's driver does
   int64_t reports_ms_ = kNever;  // when its wait counts as long
-  int64_t queued_ms_ = 0;        // when it came into the queue
+  std::atomic<int64_t> awaited_ms_{kNever};  // since when a thread waits for it
   std::atomic<size_t> parts_left_{0};
   BriefLock error_lock_;
   Status first_error_;  // guarded by error_lock_

@@ -158,11 +158,38 @@ void meant_otherwise() {
   stay();
 }
 
+// The first and the last rank wait here until the others are out of their last call.
+void await_those_between() {
+  float ready = 0;
+  for (int rank = 1; rank < ranks - 1; ++rank) {
+    for (const int end : {0, ranks - 1}) {
+      if (rank_here == rank) check(tutti_send(&ready, 1, TUTTI_FLOAT32, end, 2, world));
+      if (rank_here == end) {
+        check(tutti_recv(&ready, 1, TUTTI_FLOAT32, rank, 2, world, nullptr));
+      }
+    }
+  }
+}
+
 // The last makes another call than the first. The others make theirs when that has failed.
 void differs() {
+  await_those_between();
   while (rank_here != 0 && !is_last() && tutti_comm_state(world) == TUTTI_OK) usleep(1000);
   float data = 0;
   if (is_last()) (void)tutti_broadcast(&data, 1, TUTTI_FLOAT32, 0, world);
+  tell_of_failure();
+}
+
+// Of the first and the last one the calls differ. The others answer the failure of what they are in
+// by a call that is like the last one's.
+void cleans_up() {
+  await_those_between();
+  float data = 0;
+  if (is_last()) (void)tutti_broadcast(&data, 1, TUTTI_FLOAT32, 0, world);
+  if (rank_here != 0 && !is_last()) {
+    (void)tutti_recv(&data, 1, TUTTI_FLOAT32, 0, 1, world, nullptr);
+    (void)tutti_broadcast(&data, 1, TUTTI_FLOAT32, 0, world);
+  }
   tell_of_failure();
 }
 
@@ -240,6 +267,7 @@ const std::map<std::string, std::function<void()>> kScenarios = {
     {"reduces", reduces},
     {"goes-on", goes_on},
     {"differs", differs},
+    {"cleans-up", cleans_up},
     {"long-calls", makes_long_calls},
     {"late", comes_late},
     {"idle", stay},

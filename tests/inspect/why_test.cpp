@@ -107,6 +107,14 @@ TEST(Why, CountsTheCallsThatAFailedCommunicatorRefuses) {
   EXPECT_EQ(told["findings"][0]["ranks"], Json({3})) << told;
 }
 
+TEST(Why, CountsNoCallsByWhichRanksAnswerAFailure) {
+  const StuckJob job(4, "cleans-up");
+  const Json told = tutti_test::why_once(job, [](const Json& now) {
+    return !now["findings"].empty() && now["findings"][0]["cause"] == "mismatch";
+  });
+  EXPECT_EQ(told["findings"][0]["ranks"], Json({0, 3})) << told;
+}
+
 TEST(Why, SaysThatAVariableDemandsASlowAlgorithm) {
   const StuckJob job(3, "long-calls", "CCL_ALLREDUCE=tree");
   const std::string said =
