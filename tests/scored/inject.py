@@ -11,7 +11,8 @@ import threading
 import time
 from pathlib import Path
 
-PTRACE_SEIZE, PTRACE_INTERRUPT = 0x4206, 0x4207
+PTRACE_CONT, PTRACE_SEIZE, PTRACE_INTERRUPT = 7, 0x4206, 0x4207
+WALL = 0x40000000  # of waitpid
 BUSY = [sys.executable, "-c", "while True: pass"]
 # Shares of 100 ms; and of a second, for how long a rank is stopped.
 QUOTA_US, STOPPED_S, GOES_ON_S = 5_000, 0.15, 0.1
@@ -90,6 +91,18 @@ def memory(pid, _hosts, _host):
 
 
 @contextlib.contextmanager
+def no_memory(pid, _hosts, _host):
+    """So little that it waits for some, where the system does not end it instead."""
+    with control_group("memory", pid) as group:
+        if not (group / "memory.oom_control").exists():
+            raise CannotInject("control groups of version 2 end who has no memory")
+        (group / "memory.limit_in_bytes").write_text(str(MEMORY_BYTES))
+        (group / "memory.oom_control").write_text("1")
+        yield
+        (group / "memory.oom_control").write_text("0")
+
+
+@contextlib.contextmanager
 def ptrace(pid, _hosts, _host):
     """What a debugger does; the thread that does it has to live."""
     libc, done, end = ctypes.CDLL(None, use_errno=True), threading.Event(), threading.Event()
@@ -130,6 +143,33 @@ def duty(pid, _hosts, _host):
     thread = threading.Thread(target=drive)
     thread.start()
     try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+@contextlib.contextmanager
+def trace(pid, _hosts, _host):
+    """Held and let go on by a tracer, again and again; the thread that traces has to be one."""
+    libc, end, results = ctypes.CDLL(None, use_errno=True), threading.Event(), []
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+
+    def drive():
+        results.append(libc.ptrace(PTRACE_SEIZE, pid, None, None))
+        while not results[0] and not end.is_set():
+            libc.ptrace(PTRACE_INTERRUPT, pid, None, None)
+            os.waitpid(pid, WALL)
+            end.wait(STOPPED_S)
+            libc.ptrace(PTRACE_CONT, pid, None, None)
+            end.wait(GOES_ON_S)
+
+    thread = threading.Thread(target=drive)
+    thread.start()
+    try:
+        time.sleep(GOES_ON_S)
+        if any(results):
+            raise CannotInject("ptrace is not allowed")
         yield
     finally:
         end.set()
@@ -211,4 +251,4 @@ def lossy(_pid, hosts, _host):
 THROUGH_WIRE = {"lossy"}
 ALL = {"kill": kill, "stop": stop, "freeze": freeze, "quota": quota, "ptrace": ptrace, "duty": duty,
        "hog": hog, "nice-hog": nice_hog, "same-core": same_core, "cut": cut,
-       "memory": memory, "rate": rate, "lossy": lossy}
+       "memory": memory, "no-memory": no_memory, "trace": trace, "rate": rate, "lossy": lossy}

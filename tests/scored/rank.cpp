@@ -6,10 +6,13 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <semaphore.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <tutti/tutti.h>
@@ -336,6 +339,55 @@ void no_message() {
   }
 }
 
+// The chosen takes itself for one of no group, and makes the others' next call but one.
+void skips_group() {
+  tutti_comm_t const part = part_of(rank_here / 2, "part");
+  if (chosen) return check(tutti_barrier(world));
+  sum(part);
+}
+// Each of two threads has a communicator, and a lock that the other one wants, too.
+void calls_in_threads_under_a_lock() {
+  tutti_comm_t const one = part_of(0, "one");
+  tutti_comm_t const two = part_of(0, "two");
+  static std::mutex calls;
+  std::thread other([one] {
+    if (!chosen) usleep(100'000);
+    const std::lock_guard lock(calls);
+    sum(one);
+  });
+  if (chosen) usleep(100'000);
+  {
+    const std::lock_guard lock(calls);
+    sum(two);
+  }
+  other.join();
+}
+
+void polls_pipe() {
+  int ends[2];
+  if (pipe(ends) != 0) return;
+  pollfd one{.fd = ends[0], .events = POLLIN, .revents = 0};
+  (void)poll(&one, 1, -1);
+}
+void waits_for_event() {
+  const int set = epoll_create1(EPOLL_CLOEXEC);
+  const int event = eventfd(0, EFD_CLOEXEC);
+  epoll_event wanted{.events = EPOLLIN, .data = {}};
+  (void)epoll_ctl(set, EPOLL_CTL_ADD, event, &wanted);
+  (void)epoll_wait(set, &wanted, 1, -1);
+}
+void leaves_a_thread_behind() {
+  std::thread(sleep_for_ever).detach();
+  syscall(SYS_exit, 0);
+}
+void takes_memory() {
+  for (;;) {
+    const std::vector<char>* const more = new std::vector<char>(1 << 20, 'x');
+    (void)more;
+    usleep(1000);
+  }
+}
+
 void destroys() {
   check(tutti_comm_destroy(world));
   stay();
@@ -353,6 +405,10 @@ void before_split(void (*fault)()) {
 }
 
 void slow_computes() { compute(argument); }
+void slow_in_turn() {
+  static std::minstd_rand random(static_cast<unsigned>(rank_here) + 1);
+  usleep(static_cast<useconds_t>(random() % static_cast<unsigned>(argument)) * 1000);
+}
 void slow_sleeps() { usleep(static_cast<useconds_t>(argument) * 1000); }
 // Its data comes slowly: a disk is too different from machine to machine.
 void slow_reads() {
@@ -454,6 +510,12 @@ const std::map<std::string, Fault>& faults() {
       {"self-message", {sends_to_itself}},
       {"other-tag", {other_tag, Fault::Who::kAll}},
       {"no-message", {no_message, Fault::Who::kAll}},
+      {"skips-group", {skips_group, Fault::Who::kAll}},
+      {"calls-in-threads", {calls_in_threads_under_a_lock, Fault::Who::kAll}},
+      {"poll-pipe", {polls_pipe}},
+      {"event", {waits_for_event}},
+      {"thread-behind", {leaves_a_thread_behind}},
+      {"take-memory", {takes_memory}},
       {"destroy", {destroys}},
       {"destroy-started", {destroys_while_started}},
       {"split-stop", {[] { before_split([] { raise(SIGSTOP); }); }, Fault::Who::kAll}},
@@ -466,6 +528,7 @@ const std::map<std::string, Fault>& faults() {
       {"operator-fifo", {[] { in_operator = opens_fifo; }}},
       {"slow-compute", {slow_computes, Fault::Who::kChosen, true}},
       {"slow-sleep", {slow_sleeps, Fault::Who::kChosen, true}},
+      {"slow-in-turn", {slow_in_turn, Fault::Who::kAll, true}},
       {"slow-file", {slow_reads, Fault::Who::kChosen, true}},
       {"slow-memory", {slow_memory, Fault::Who::kChosen, true}},
       {"slow-lock", {slow_lock, Fault::Who::kChosen, true}}};

@@ -7,12 +7,14 @@ then forks a rank, and says its pid: {"env": ..., "words": [TRAFFIC, FAULT, WHO,
 "output": FILE}. So a rank starts in a moment. All end with this process.
 """
 
+import asyncio
 import ctypes
 import datetime
 import gc
 import json
 import os
 import queue
+import select
 import signal
 import socket
 import subprocess
@@ -162,6 +164,32 @@ def barrier_instead():
     dist.barrier()
 
 
+class Stuck(torch.utils.data.Dataset):
+    """Data of which a part never comes."""
+
+    def __len__(self):
+        return 1000
+
+    def __getitem__(self, index):
+        if index == 40:
+            time.sleep(NEVER_S)
+        return torch.ones(2)
+
+
+def loader():
+    for _ in torch.utils.data.DataLoader(Stuck(), batch_size=16, num_workers=1):
+        pass
+
+
+def terminal():
+    """As input() and pdb do."""
+    select.select([os.openpty()[1]], [], [])
+
+
+def event_loop():
+    asyncio.run(asyncio.Event().wait())
+
+
 def destroy():
     dist.destroy_process_group()
     time.sleep(NEVER_S)
@@ -185,6 +213,7 @@ ONCE = {
     "join": joins_thread, "fifo": fifo, "read-pipe": pipe, "read-socket": server,
     "store": store_key, "child": child, "handler": in_handler, "collection": in_garbage_collection,
     "exit": raises, "kill": killed, "raise-stop": raise_stop, "backward": in_backward,
+    "loader": loader, "terminal": terminal, "event-loop": event_loop,
     "other-count": other_count, "other-call": barrier_instead, "destroy": destroy,
 }
 AGAIN = {"slow-compute": slow_compute, "slow-sleep": slow_sleep}
