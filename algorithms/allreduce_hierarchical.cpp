@@ -32,19 +32,17 @@ uint64_t edge_of(uint64_t bytes, int columns) {
 }
 
 double seconds(const Problem& q, const Machine& m) {
-  const auto hosts = static_cast<uint64_t>(q.hosts->count());
+  const double hosts = q.hosts->count();
+  const auto bytes = static_cast<double>(q.bytes());
   if (has_one_leader(q)) {
     return 3 * host_sync_s(q, m) + 2 * host_pass_s(q.bytes(), m) +
-           rounds_of(q.hosts->count()) *
-               (start_s(q.bytes(), m) + static_cast<double>(q.bytes()) * leaders_byte_s(q, m));
+           rounds_of(q.hosts->count()) * (start_s(q.bytes(), m) + bytes * leaders_byte_s(q, m));
   }
   const double network = 2 * rounds_of(q.hosts->count()) * m.message_s +
-                         static_cast<double>(2 * q.bytes() * (hosts - 1) / hosts) *
-                             m.message_byte_s / q.hosts->columns();
+                         2 * bytes * (hosts - 1) / hosts * m.message_byte_s / q.hosts->columns();
   const double host = 2 * host_pass_s(q.bytes(), m);
   const double waits = 3 * host_sync_s(q, m);
-  const double alone =
-      static_cast<double>(edge_of(q.bytes(), q.hosts->columns())) / static_cast<double>(q.bytes());
+  const double alone = static_cast<double>(edge_of(q.bytes(), q.hosts->columns())) / bytes;
   return waits + std::max(network, host) + alone * std::min(network, host);
 }
 

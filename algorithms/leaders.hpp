@@ -75,6 +75,9 @@ inline Applies leaders_and_slot(const Problem& q) {
   return fits_slot(q, q.bytes());
 }
 
+// Half of a line, in whole words of 8 bytes.
+inline constexpr uint64_t kHalfLine = uint64_t{kLineBytes} / 2 / 8 * 8;
+
 // The places of payloads: what a rank gives, and what it passes on. They are in lines as long as
 // these have room for both.
 struct LeadersStaging {
@@ -82,8 +85,8 @@ struct LeadersStaging {
   uint64_t second;  // offset of what is passed on
 
   explicit LeadersStaging(uint64_t bytes)
-      : space(bytes <= kLineBytes / 2 / 8 * 8 ? Space::kLine : Space::kSlot),
-        second(space == Space::kLine ? kLineBytes / 2 / 8 * 8 + 8 : whole_lines(bytes)) {}
+      : space(bytes <= kHalfLine ? Space::kLine : Space::kSlot),
+        second(space == Space::kLine ? kHalfLine + 8 : whole_lines(bytes)) {}
 
   static bool fits(const Problem& q) {
     const LeadersStaging staging(q.bytes());

@@ -141,7 +141,7 @@ bool parse_value(std::string_view text, const NoBounds&, Staging& value) {
 
 bool parse_value(std::string_view text, const NoBounds&, CoreList& value) {
   auto list = parse_core_list(lower_case(text));
-  if (list) value = *std::move(list);
+  if (list) value = std::move(*list);
   return list.has_value();
 }
 

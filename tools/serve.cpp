@@ -35,7 +35,7 @@ struct HostAndPort {
   std::string port;
 };
 
-HostAndPort host_and_port_of(std::string where) {
+HostAndPort host_and_port_of(const std::string& where) {
   const size_t colon = where.rfind(':');
   if (colon == std::string::npos) return {.port = where};
   std::string host = where.substr(0, colon);

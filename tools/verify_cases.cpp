@@ -63,7 +63,7 @@ std::vector<Size> sizes_of(Collective collective, uint64_t ranks, const Limits& 
       {1, ranks + 1},
       {2, 32 * lines + 3},
       {4, 64 * lines + 3},
-      {1, 10 * 64 * lines + 77},
+      {1, 640 * lines + 77},
   };
   const bool tight = limits.slots.shared() && limits.chunk_bytes < (128 << 10);
   if (tight) return sizes;

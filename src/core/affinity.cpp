@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 
 namespace tutti {
 namespace {
@@ -98,7 +99,8 @@ Result<std::vector<int>> assign_worker_cores(const CoreList& list, const WorkerP
                           "host: {}",
                           list.text, core, format_cores(online));
   }
-  const auto first = list.cores.begin() + placement.local_rank * placement.worker_count;
+  const auto first =
+      list.cores.begin() + std::ptrdiff_t{placement.local_rank} * placement.worker_count;
   const std::vector<int> mine(first, first + placement.worker_count);
   for (const int core : mine) {
     if (contains(usable, core)) continue;

@@ -13,7 +13,7 @@ namespace tutti {
 
 class OpenedLibrary {
  public:
-  explicit OpenedLibrary(std::string file, int mode = RTLD_NOW | RTLD_LOCAL)
+  explicit OpenedLibrary(const std::string& file, int mode = RTLD_NOW | RTLD_LOCAL)
       : OpenedLibrary(dlopen(file.c_str(), mode), file) {
     if (handle_ != nullptr) return;
     const char* const why = dlerror();  // null after RTLD_NOLOAD

@@ -28,14 +28,17 @@ bool has_line(const std::string& path, std::string_view wanted) {
 // Control groups are looked for where they are usually mounted: version 2 alone, or beside those of
 // version 1.
 bool is_frozen(const std::string& folder) {
-  const std::string root = kControlGroupMounts;
   for (const ControlGroup& group : control_groups_in(folder + "/cgroup")) {
     if (group.is_version_2()) {
-      const std::string events = group.path + "/cgroup.events";
-      if (has_line(root + events, "frozen 1")) return true;
-      if (has_line(root + "/unified" + events, "frozen 1")) return true;
+      for (const char* mount : {"", "/unified"}) {
+        const std::string events =
+            fmt::format("{}{}{}/cgroup.events", kControlGroupMounts, mount, group.path);
+        if (has_line(events, "frozen 1")) return true;
+      }
     } else if (group.has("freezer")) {
-      if (has_line(root + "/freezer" + group.path + "/freezer.state", "FROZEN")) return true;
+      const std::string state =
+          fmt::format("{}/freezer{}/freezer.state", kControlGroupMounts, group.path);
+      if (has_line(state, "FROZEN")) return true;
     }
   }
   return false;
@@ -60,11 +63,11 @@ char state_of_a_thread(const std::string& folder) {
 
 }  // namespace
 
-ProcessState process_state_in(std::string stat) {
+ProcessState process_state_in(std::string_view stat) {
   // Behind the program's name, which may contain anything.
   const size_t end_of_name = stat.rfind(") ");
-  if (end_of_name == std::string::npos) return {};
-  std::istringstream fields(stat.substr(end_of_name + 2));
+  if (end_of_name == std::string_view::npos) return {};
+  std::istringstream fields(std::string(stat.substr(end_of_name + 2)));
   ProcessState state;
   fields >> state.letter;
   // The 3rd field is the state, the 4th the parent, the 5th its group and the 8th
@@ -107,8 +110,8 @@ ProcessState process_stat(int pid) {
 ProcessState process_state(int pid) {
   if (pid <= 0) return {};
   const std::string folder = fmt::format("/proc/{}", pid);
-  if (std::string text = text_in_file(folder + "/stat"); !text.empty()) {
-    ProcessState state = process_state_in(std::move(text));
+  if (const std::string text = text_in_file(folder + "/stat"); !text.empty()) {
+    ProcessState state = process_state_in(text);
     if (state.letter == 'Z') state.letter = state_of_a_thread(folder);
     if (state.letter == 'S' || state.letter == 'D') state.frozen = is_frozen(folder);
     return state;

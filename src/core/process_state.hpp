@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/blocked.hpp"
 
@@ -37,7 +38,7 @@ ProcessState process_state(int pid);
 // That state, and what the process waits for.
 ProcessState process_state_and_wait(int pid);
 // What stands in /proc/PID/stat, whose text is given, or read: nothing is known of what cannot be.
-ProcessState process_state_in(std::string stat);
+ProcessState process_state_in(std::string_view stat);
 ProcessState process_stat(int pid);
 // "is stopped (state T)"; empty if nothing is known.
 std::string to_string(const ProcessState& state);

@@ -13,8 +13,8 @@ constexpr size_t kMostSteps = 100'000;
 
 }  // namespace
 
-PlanCache::PlanCache(PlanContext context, Choose choose)
-    : choose_(std::move(choose)), context_(std::move(context)) {
+PlanCache::PlanCache(const PlanContext& context, Choose choose)
+    : choose_(std::move(choose)), context_(context) {
   context_.choose = &choose_;
 }
 

@@ -33,7 +33,7 @@ struct CallKind {
 class PlanCache {
  public:
   // `choose` replaces the one of the context.
-  PlanCache(PlanContext context, Choose choose);
+  PlanCache(const PlanContext& context, Choose choose);
   PlanCache(const PlanCache&) = delete;
 
   // The plan of the last call; null if there was none.

@@ -244,14 +244,15 @@ class Drawing {
 
   void draw_lane(int rank) {
     const int left = lane_left(rank);
+    const int middle = left + kLaneWidth / 2;
     svg_.add(
         R"(<rect x="{}" y="74" width="{}" height="{}" rx="8" fill="#f8fafc" stroke="#e2e8f0"/>)",
         left - 8, kLaneWidth + 16, height_ - 84);
-    svg_.text(left + kLaneWidth / 2, 96, fmt::format("rank {}", rank),
+    svg_.text(middle, 96, fmt::format("rank {}", rank),
               R"(font-size="14" font-weight="bold" text-anchor="middle" fill="#0f172a")");
     const size_t missing = layout_.left_out(static_cast<size_t>(rank));
     if (missing == 0) return;
-    svg_.text(left + kLaneWidth / 2, height_ - 22, fmt::format("… {} more steps", missing),
+    svg_.text(middle, height_ - 22, fmt::format("… {} more steps", missing),
               R"(text-anchor="middle" fill="#64748b")");
   }
 

@@ -28,7 +28,8 @@ struct Row {
   size_t each;
   [[nodiscard]] double height() const {
     const size_t cells = (links.size() + each - 1) / std::max<size_t>(each, 1);
-    return 30 + kCell * static_cast<double>((cells + kCellsInRow - 1) / kCellsInRow);
+    const size_t rows = (cells + kCellsInRow - 1) / kCellsInRow;
+    return 30 + kCell * static_cast<double>(rows);
   }
 };
 
@@ -62,11 +63,12 @@ std::string draw_heat(const Network& network, const Outcome& outcome, const std:
     for (size_t first = 0; first < links.size(); first += each, ++cells) {
       const std::span<const size_t> of_cell(links.data() + first,
                                             std::min(each, links.size() - first));
+      const size_t row = cells / kCellsInRow;
       const size_t shown = *std::ranges::max_element(of_cell, {}, busy_s);
       svg.add(
           R"(<rect x="{:.0f}" y="{:.0f}" width="9" height="9" fill="{}"><title>{}: {}</title></rect>)",
           16 + kCell * static_cast<double>(cells % kCellsInRow),
-          top + 6 + kCell * static_cast<double>(cells / kCellsInRow),
+          top + 6 + kCell * static_cast<double>(row),
           heat_color(hottest_s > 0 ? busy_s(shown) / hottest_s : 0),
           escaped(network.link_name(static_cast<int>(shown))), time_text(busy_s(shown)));
     }

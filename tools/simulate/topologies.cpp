@@ -73,7 +73,9 @@ Network fat_tree(int hosts, int radix, const LinkFigures& links) {
       for (size_t leaf = first; leaf < std::min(first + per_pod, leaves.size()); ++leaf) {
         up(leaves[leaf], spine, "leaf");
       }
-      for (int j = 0; j < half; ++j) up(spine, cores[static_cast<size_t>(i * half + j)], "spine");
+      for (size_t j = 0; j < per_pod; ++j) {
+        up(spine, cores[static_cast<size_t>(i) * per_pod + j], "spine");
+      }
     }
   }
   network.description = fmt::format("fat tree of radix {}, 3 levels: {} pods, {} leaves, {} cores",
