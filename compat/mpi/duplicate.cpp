@@ -76,11 +76,12 @@ TUTTI_MPI_ON(comm, Comm_idup, (MPI_Comm comm, MPI_Comm* copy, MPI_Request* reque
   Comm& from = find(comm);
   *copy = MPI_COMM_NULL;
   const MPI_Info info = from.info == MPI_INFO_NULL ? MPI_INFO_NULL : copy_of(from.info);
-  *request = started(std::make_unique<Duplicate>(from, comm, info, copy));
+  *request = started(std::make_unique<Duplicate>(from, comm, info, copy), "MPI_Comm_idup");
 })
 TUTTI_MPI_ON(comm, Comm_idup_with_info,
              (MPI_Comm comm, MPI_Info info, MPI_Comm* copy, MPI_Request* request), {
                *copy = MPI_COMM_NULL;
                *request =
-                   started(std::make_unique<Duplicate>(find(comm), comm, copy_of(info), copy));
+                   started(std::make_unique<Duplicate>(find(comm), comm, copy_of(info), copy),
+                           "MPI_Comm_idup_with_info");
              })

@@ -63,8 +63,8 @@ void begin(int wanted) {
 void end() {
   world.self->attributes.clear(Keeper::kComm, MPI_COMM_SELF);
   world.world->attributes.clear(Keeper::kComm, MPI_COMM_WORLD);
-  free_orphans(true);
   (void)tutti_barrier(world.service);
+  end_orphans();
   close_communicators();
   in_use = false;
   was_ended = true;

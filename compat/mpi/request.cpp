@@ -15,6 +15,17 @@ namespace {
 
 using Request = MPI_ABI_Request;
 
+// Where threads take turns: the requests that are pending, and for which no thread waits. Are used
+// when the process ends.
+std::mutex pending_mutex;
+auto& pending = *new std::vector<Request*>;  // under it
+
+void forget_pending(Request& request) {
+  if (!world.threads_take_turns) return;
+  const std::lock_guard lock(pending_mutex);
+  std::erase(pending, &request);
+}
+
 Request& request_of(MPI_Request handle) {
   expect(!is_predefined(handle), MPI_ERR_REQUEST, "it is not a request");
   return *handle;
@@ -22,6 +33,7 @@ Request& request_of(MPI_Request handle) {
 
 // Keeps how it ended; what the operation still has to do is done.
 void complete(Request& request, tutti_status status) {
+  forget_pending(request);
   Outcome& outcome = request.outcome;
   outcome = {};
   if (status != TUTTI_OK) {
@@ -51,6 +63,11 @@ void start(Request& request) {
   }
   check(status);
   request.active = true;
+  if (world.threads_take_turns) {
+    request.begun = std::chrono::steady_clock::now();
+    const std::lock_guard lock(pending_mutex);
+    pending.push_back(&request);
+  }
   if (request.inside == nullptr && request.operation->is_done()) complete(request, TUTTI_OK);
 }
 
@@ -112,6 +129,7 @@ void wait_until(Done&& done) {
 
 void wait(Request& request) {
   if (request.complete) return;
+  forget_pending(request);
   if (request.inside == nullptr) return wait_until([&] { return look(request); });
   complete(request, tutti_request_wait(request.inside));
 }
@@ -208,20 +226,45 @@ std::vector<Request*> orphans;  // under it
 
 }  // namespace
 
-void free_orphans(bool all) {
+void free_orphans() {
   const std::lock_guard lock(orphans_mutex);
-  std::erase_if(orphans, [&](Request* request) {
-    if (all) wait(*request);
+  std::erase_if(orphans, [](Request* request) {
     if (!look(*request)) return false;
     delete request;
     return true;
   });
 }
 
+void end_orphans() {
+  for (Request* request : orphans) {
+    int cancelled = 0;
+    if (request->inside != nullptr) (void)tutti_request_cancel(request->inside, &cancelled);
+    request->cancelled = cancelled != 0;
+  }
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+  Pause pause;
+  for (; !orphans.empty() && std::chrono::steady_clock::now() < until; pause.once()) free_orphans();
+}
+
 void adopt(MPI_Request request) {
-  free_orphans(false);
+  free_orphans();
   const std::lock_guard lock(orphans_mutex);
   orphans.push_back(request);
+}
+
+void end_abandoned() {
+  constexpr std::chrono::seconds kSome{3};
+  const auto now = std::chrono::steady_clock::now();
+  const std::lock_guard lock(pending_mutex);
+  for (const Request* request : pending) {
+    const tutti_comm_t inside = request->operation->comm().inside;
+    if (now - request->begun < kSome || tutti_comm_state(inside) != TUTTI_OK) continue;
+    const std::string text = "rank " + std::to_string(request->operation->comm().rank) +
+                             " ends while " + request->function +
+                             " that it has called is pending, and does not wait for it";
+    say(text);
+    tutti_comm_abort(inside, text.c_str());
+  }
 }
 
 void run(Operation& operation, MPI_Status* status) {
@@ -247,8 +290,9 @@ void run(Operation& operation, MPI_Status* status) {
   if (status != MPI_STATUS_IGNORE) write(outcome, status);
 }
 
-MPI_Request started(std::unique_ptr<Operation> operation) {
+MPI_Request started(std::unique_ptr<Operation> operation, const char* function) {
   auto request = std::make_unique<Request>();
+  request->function = function;
   request->operation = std::move(operation);
   start(*request);
   return request.release();

@@ -4,6 +4,7 @@
 // on.
 #pragma once
 
+#include <chrono>
 #include <memory>
 
 #include "communicator.hpp"
@@ -51,13 +52,18 @@ class Operation {
 void run(Operation& operation, MPI_Status* status);
 
 // A request for an operation that has begun, or that is to be begun by MPI_Start.
-MPI_Request started(std::unique_ptr<Operation> operation);
+MPI_Request started(std::unique_ptr<Operation> operation, const char* function);
 MPI_Request persistent(std::unique_ptr<Operation> operation);
 
-// Requests that are freed before they are complete go on; the second forgets those that are, or
-// waits for all.
+// Requests that are freed before they are complete go on; the second forgets those that are. The
+// third is for the end, when all ranks are there: a receive that no message has met meets none, and
+// others, of which no rank can see whether they come to an end, get a second for it.
 void adopt(MPI_Request request);
-void free_orphans(bool all);
+void free_orphans();
+void end_orphans();
+// Where threads take turns: fails the communicator of each request that has been pending for some
+// seconds and for which MPI_Wait has not been called. JAX calls nothing else to learn of its end.
+void end_abandoned();
 
 // The forms of a function whose operation is of the class T.
 template <typename T, typename... Arguments>
@@ -72,7 +78,7 @@ int immediate(const char* function, MPI_Comm comm, MPI_Request* request,
               const Arguments&... arguments) {
   return enter(function, comm, [&] {
     expect_argument(request, "request");
-    *request = started(std::make_unique<T>(find(comm), arguments...));
+    *request = started(std::make_unique<T>(find(comm), arguments...), function);
   });
 }
 template <typename T, typename... Arguments>
@@ -91,7 +97,9 @@ struct MPI_ABI_Request {
   bool is_persistent = false;
   bool active = false;
   bool cancelled = false;
-  bool complete = false;  // and its outcome is known
+  bool complete = false;                          // and its outcome is known
+  const char* function = "MPI_Start";             // that began it
+  std::chrono::steady_clock::time_point begun{};  // unless a thread waits for it
   tutti_request_t inside = nullptr;
   tutti_mpi::Outcome outcome{};
 };

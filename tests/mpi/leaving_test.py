@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""A rank that finalises while another of its threads is in a call, as JAX does after an error.
+"""A rank that finalises while another of its threads is in a call, as JAX does after an error; and
+one that does with a receive that nobody waits for.
 
 Two ranks of `tutti run`, with libtutti_mpitrampoline.so and a folder for files by which they tell
 each other how far they are. Each blocks for ever if its peer does not learn that it has left.
@@ -54,17 +55,41 @@ def staying(mpi, comm, folder):
     mpi.Finalize()
 
 
+def abandoning(mpi, comm, freed):
+    request, place = ctypes.c_void_p(), ctypes.c_int()
+    mpi.Irecv(ctypes.byref(place), 4, mpi.handle("BYTE"), 0, 7, comm, ctypes.byref(request))
+    if freed:
+        mpi.Request_free(ctypes.byref(request))
+    mpi.Finalize()
+
+
+def awaiting(mpi, comm):
+    sent, got = (ctypes.c_double * 1)(1), (ctypes.c_double * 1)()
+    code = mpi.library.MPIABI_Allreduce(sent, got, 1, mpi.handle("DOUBLE"), mpi.handle("SUM"), comm)
+    text, length = ctypes.create_string_buffer(8192), ctypes.c_int()
+    mpi.Error_string(code, text, ctypes.byref(length))
+    expected = b"rank 1 ends while MPI_Irecv that it has called is pending"
+    assert code != 0 and expected in text.value, f"code {code}, {text.value}"
+    mpi.Finalize()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library")
     parser.add_argument("folder", type=Path)
+    parser.add_argument("case", choices=["call", "request", "freed"])
     given = parser.parse_args()
     mpi = Mpi(ctypes.CDLL(given.library, os.RTLD_LOCAL | os.RTLD_DEEPBIND))
     provided, rank, comm = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
     mpi.Init_thread(None, None, mpi.number("THREAD_FUNNELED"), ctypes.byref(provided))
     mpi.Comm_rank(mpi.handle("COMM_WORLD"), ctypes.byref(rank))
     mpi.Comm_split(mpi.handle("COMM_WORLD"), 0, rank.value, ctypes.byref(comm))
-    (leaving if rank.value == 1 else staying)(mpi, comm, given.folder)
+    if given.case == "call":
+        (leaving if rank.value == 1 else staying)(mpi, comm, given.folder)
+    elif rank.value == 1:
+        abandoning(mpi, comm, given.case == "freed")
+    else:
+        awaiting(mpi, comm)
     print(f"rank {rank.value} is done", flush=True)
 
 

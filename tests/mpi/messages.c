@@ -150,6 +150,16 @@ static void types(void) {
   MPI_Type_free(&columns);
 }
 
+/* No message meets these, and MPI_Finalize does not wait for one. */
+static void unmet(void) {
+  static char data[8 << 20], place[1];
+  MPI_Request request;
+  MPI_Isend(data, sizeof(data), MPI_CHAR, next, 98, MPI_COMM_WORLD, &request);
+  MPI_Request_free(&request);
+  MPI_Irecv(place, 1, MPI_CHAR, previous, 99, MPI_COMM_WORLD, &request);
+  MPI_Request_free(&request);
+}
+
 int main(int argc, char** argv) {
   begin(&argc, &argv);
   next = (rank + 1) % ranks;
@@ -159,5 +169,6 @@ int main(int argc, char** argv) {
   lists();
   buffered();
   types();
+  unmet();
   return end("messages");
 }

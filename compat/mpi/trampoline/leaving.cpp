@@ -88,12 +88,14 @@ TUTTI_MPI_EXPORT int tutti_mpi_Comm_free(MPI_Comm* comm) {
   return MPI_SUCCESS;
 }
 // Threads of JAX may be in calls, and go on to others. Each communicator is closed between two of
-// them. So a call ends: the peer that it waits for comes, or closes the communicator in its turn.
+// them. So a call ends: the peer that it waits for comes, or closes the communicator in its turn. A
+// request for which no thread waits might never: its communicator fails.
 TUTTI_MPI_EXPORT int tutti_mpi_Finalize() {
   const auto alone = end_splits();
   tutti_mpi::Pause pause;
   while (!tutti_mpi::close_communicators()) {
-    tutti_mpi::free_orphans(false);
+    tutti_mpi::free_orphans();
+    tutti_mpi::end_abandoned();
     pause.once();
   }
   return MPI_Finalize();
