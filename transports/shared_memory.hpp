@@ -58,7 +58,7 @@ struct WindowSizes {
   uint64_t window_bytes = 0;
 };
 
-// One lane's shared memory: every rank's lines and staging, at addresses of this process.
+// One lane's shared memory: every rank's lines, slots and window, at addresses of this process.
 class Window {
  public:
   struct Rank {
@@ -69,18 +69,18 @@ class Window {
     // Null until they are mapped, which happens for those of all ranks at once.
     std::byte* slots[2];
     std::byte* ping_pong;  // a slot that another rank writes when its turn has come
-    std::byte* staging;
+    std::byte* window;  // chunks of long calls
   };
   // Always the same ones.
   [[nodiscard]] virtual std::span<const Rank> ranks() const = 0;
   [[nodiscard]] virtual WindowSizes sizes() const = 0;
-  // Map the staging or the slots of all ranks, which the transport leaves out until it is needed.
+  // Map the windows or the slots of all ranks, which the transport leaves out until it is needed.
   // Local; any number of times.
-  virtual Status map_staging() { return {}; }
+  virtual Status map_windows() { return {}; }
   virtual Status map_slots() { return {}; }
-  // Gets the memory of this rank's staging, which is mapped. It comes before the first write there,
+  // Gets the memory of this rank's window, which is mapped. It comes before the first write there,
   // so that a lack of memory is an error and not a SIGBUS.
-  virtual Status reserve_staging() { return {}; }
+  virtual Status reserve_window() { return {}; }
   // Gets the memory of the first `bytes` of each of this rank's slots.
   virtual Status reserve_slots(uint64_t /*bytes*/) { return {}; }
   // Gets the memory of the ping-pong slots of all ranks, which it maps first.

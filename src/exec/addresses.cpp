@@ -12,7 +12,7 @@ Addresses::Addresses(int rank, Window* window)
       bases_(kPrivateSpaces + kPeerSpaces * shared_.size(), nullptr) {
   // A transport that leaves nothing out has windows from the start.
   for (int peer = 0; peer < ranks(); ++peer) {
-    base(Space::kWindow, peer) = shared_[static_cast<size_t>(peer)].staging;
+    base(Space::kWindow, peer) = shared_[static_cast<size_t>(peer)].window;
   }
 }
 
@@ -24,9 +24,9 @@ void Addresses::set_ping_pong_slots(bool swapped) {
 
 Status Addresses::map_windows() {
   if (base(Space::kWindow, rank_) != nullptr) return {};
-  if (Status mapped = window_->map_staging(); !mapped.ok()) return mapped;
+  if (Status mapped = window_->map_windows(); !mapped.ok()) return mapped;
   for (int peer = 0; peer < ranks(); ++peer) {
-    base(Space::kWindow, peer) = shared_[static_cast<size_t>(peer)].staging;
+    base(Space::kWindow, peer) = shared_[static_cast<size_t>(peer)].window;
   }
   return {};
 }

@@ -82,7 +82,7 @@ void BasicLane<Parts>::bind(const Call& call) {
 template <typename Parts>
 [[gnu::noinline]] Status BasicLane<Parts>::map_windows() {
   Status mapped = addresses_.map_windows();
-  return mapped.ok() && part_->traits.writes_window ? window_->reserve_staging() : mapped;
+  return mapped.ok() && part_->traits.writes_window ? window_->reserve_window() : mapped;
 }
 
 template <typename Parts>

@@ -23,7 +23,7 @@ class FakeWindow : public Window {
                         .departure = &each.departure,
                         .slots = {},
                         .ping_pong = nullptr,
-                        .staging = nullptr});
+                        .window = nullptr});
     }
   }
   [[nodiscard]] std::span<const Rank> ranks() const override { return ranks_; }

@@ -33,7 +33,7 @@ Witness::Witness(int ranks, const WindowSizes& sizes)
               .departure = &others.departure,
               .slots = {},
               .ping_pong = nullptr,
-              .staging = nullptr};
+              .window = nullptr};
     const auto next = [&](const char* what, size_t lines) {
       auto* const begin = reinterpret_cast<std::byte*>(line);
       line += lines;
@@ -44,7 +44,7 @@ Witness::Witness(int ranks, const WindowSizes& sizes)
     next("the lines", kCallLines);
     for (std::byte*& slot : shared.slots) slot = next("a slot", of_slot);
     shared.ping_pong = next("the ping-pong slot", of_slot);
-    shared.staging = next("the window", lines_for(sizes.window_bytes));
+    shared.window = next("the window", lines_for(sizes.window_bytes));
   }
 }
 

@@ -62,15 +62,15 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
       auto window = memory->open_window(lane);
       ASSERT_TRUE(window.ok()) << error_of(window);
       ASSERT_EQ((*window)->ranks().size(), 5u);
-      EXPECT_EQ((*window)->ranks()[0].staging, nullptr);
+      EXPECT_EQ((*window)->ranks()[0].window, nullptr);
       ASSERT_TRUE((*window)->map_slots().ok());
-      ASSERT_TRUE((*window)->map_staging().ok());
-      ASSERT_TRUE((*window)->reserve_staging().ok());
+      ASSERT_TRUE((*window)->map_windows().ok());
+      ASSERT_TRUE((*window)->reserve_window().ok());
       const auto mine = (*window)->ranks()[static_cast<size_t>(self.rank)];
       const int mark = 1 + self.rank + 10 * lane;
       std::memset(mine.slots[0], mark, 4096);
       std::memset(mine.slots[1], mark + 100, 4096);
-      std::memset(mine.staging, mark + 50, 65536);
+      std::memset(mine.window, mark + 50, 65536);
       std::memset(mine.calls[0].payload, mark, 56);
       std::memset(mine.calls[kCallLines - 1].payload, mark + 100, 56);
       mine.records[0].record.sequence = static_cast<uint64_t>(mark);
@@ -82,7 +82,7 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
         const int theirs = 1 + r + 10 * lane;
         EXPECT_EQ(peer.slots[0][4095], static_cast<std::byte>(theirs));
         EXPECT_EQ(peer.slots[1][0], static_cast<std::byte>(theirs + 100));
-        EXPECT_EQ(peer.staging[65535], static_cast<std::byte>(theirs + 50));
+        EXPECT_EQ(peer.window[65535], static_cast<std::byte>(theirs + 50));
         EXPECT_EQ(peer.calls[0].payload[55], static_cast<std::byte>(theirs));
         EXPECT_EQ(peer.calls[kCallLines - 1].payload[0], static_cast<std::byte>(theirs + 100));
         EXPECT_EQ(peer.records[0].record.sequence, static_cast<uint64_t>(theirs));

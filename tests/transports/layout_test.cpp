@@ -30,7 +30,7 @@ std::vector<Part> parts_of(const Layout& layout) {
       parts.push_back({layout.departure(r, lane), r});
       for (int which : {0, 1}) parts.push_back({layout.slot(r, lane, which), r});
       parts.push_back({layout.ping_pong_slot(r, lane), -1});
-      parts.push_back({layout.staging(r, lane), r});
+      parts.push_back({layout.window(r, lane), r});
       parts.push_back({layout.fallback_lines(r, lane), -1});
       parts.push_back({layout.notes(r, lane), r});
       parts.push_back({layout.fallback_buffer(r, lane), -1});
@@ -81,7 +81,7 @@ TEST_P(Layouts, WhatARankWritesInQuantityBeginsOnAPage) {
     EXPECT_EQ(layout_.always(r).offset % kPageBytes, 0u);
     for (int lane = 0; lane < layout_.lanes(); ++lane) {
       EXPECT_EQ(layout_.slot(r, lane, 1).offset % kPageBytes, 0u);
-      EXPECT_EQ(layout_.staging(r, lane).offset % kPageBytes, 0u);
+      EXPECT_EQ(layout_.window(r, lane).offset % kPageBytes, 0u);
     }
   }
 }
@@ -109,14 +109,14 @@ void expect_within(const Span& part, const Span& whole) {
 TEST_P(Layouts, WhatIsMappedAtOnceAreWholePagesAndHasItsParts) {
   for (int lane = 0; lane < layout_.lanes(); ++lane) {
     for (const Span& whole :
-         {layout_.slots(lane), layout_.ping_pong_slots(lane), layout_.stagings(lane)}) {
+         {layout_.slots(lane), layout_.ping_pong_slots(lane), layout_.windows(lane)}) {
       EXPECT_EQ(whole.offset % kPageBytes, 0u);
       EXPECT_GE(whole.offset, layout_.near_bytes());
     }
     for (int r = 0; r < layout_.ranks(); ++r) {
       for (int which : {0, 1}) expect_within(layout_.slot(r, lane, which), layout_.slots(lane));
       expect_within(layout_.ping_pong_slot(r, lane), layout_.ping_pong_slots(lane));
-      expect_within(layout_.staging(r, lane), layout_.stagings(lane));
+      expect_within(layout_.window(r, lane), layout_.windows(lane));
       EXPECT_EQ(layout_.fallback_buffer(r, lane).offset % kPageBytes, 0u);
     }
   }

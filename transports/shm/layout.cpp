@@ -41,14 +41,14 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
   slot_bytes_ = round_up(sizes.slots.slot_bytes, kPageBytes);
   ping_pong_slot_bytes_ =
       round_up(std::max(sizes.slots.slot_bytes, sizes.slots.ping_pong_bytes), kPageBytes);
-  staging_bytes_ = round_up(sizes.window_bytes, kPageBytes);
-  const uint64_t windows = ranks_ * lanes_;
-  slots_ = lines_ + windows * kLinesBytes;
-  ping_pong_slots_ = slots_ + windows * 2 * slot_bytes_;
-  staging_ = ping_pong_slots_ + windows * ping_pong_slot_bytes_;
-  fallback_buffers_ = staging_ + windows * staging_bytes_;
+  window_bytes_ = round_up(sizes.window_bytes, kPageBytes);
+  const uint64_t of_each = ranks_ * lanes_;
+  slots_ = lines_ + of_each * kLinesBytes;
+  ping_pong_slots_ = slots_ + of_each * 2 * slot_bytes_;
+  windows_ = ping_pong_slots_ + of_each * ping_pong_slot_bytes_;
+  fallback_buffers_ = windows_ + of_each * window_bytes_;
 
-  rings_ = fallback_buffers_ + windows * kFallbackBytes;
+  rings_ = fallback_buffers_ + of_each * kFallbackBytes;
   ring_bytes_ = kRingHeadBytes + ring_data_bytes(ranks_);
   ping_pong_bytes_ = ping_pong_bytes(ranks_);
   total_ = rings_ + channels_ * ranks_ * (ranks_ - 1) * (ring_bytes_ + ping_pong_bytes_);
@@ -117,13 +117,13 @@ Span Layout::ping_pong_slot(int rank, int lane) const {
           ping_pong_slot_bytes_};
 }
 
-Span Layout::stagings(int lane) const {
-  const uint64_t bytes = ranks_ * staging_bytes_;
-  return {staging_ + unsigned_of(lane) * bytes, bytes};
+Span Layout::windows(int lane) const {
+  const uint64_t bytes = ranks_ * window_bytes_;
+  return {windows_ + unsigned_of(lane) * bytes, bytes};
 }
 
-Span Layout::staging(int rank, int lane) const {
-  return {stagings(lane).offset + unsigned_of(rank) * staging_bytes_, sizes_.window_bytes};
+Span Layout::window(int rank, int lane) const {
+  return {windows(lane).offset + unsigned_of(rank) * window_bytes_, sizes_.window_bytes};
 }
 
 Span Layout::fallback_lines(int rank, int lane) const {

@@ -13,7 +13,7 @@
 //                              departure, records, fallback, notes
 //   slots      lane and rank   two: payloads of calls                 when used, by rank
 //   ping-pong  lane and rank   a slot that two ranks swap             when used, by all
-//   staging    lane and rank   the window, for chunks of long calls   when used, by rank
+//   window     lane and rank   chunks of long calls                   when used, by rank
 //   fallback   lane and rank   pieces of buffers that a peer copies   when used, by rank
 //   rings      channel, ranks  credits, cells, data, ping-pong        when used, by sender
 //              (ordered pair)  buffer (ping_pong.hpp)
@@ -112,11 +112,11 @@ class Layout {
   [[nodiscard]] Span departure(int rank, int lane) const;
   [[nodiscard]] Span slot(int rank, int lane, int which) const;
   [[nodiscard]] Span ping_pong_slot(int rank, int lane) const;
-  [[nodiscard]] Span staging(int rank, int lane) const;
+  [[nodiscard]] Span window(int rank, int lane) const;
   // The slots of all ranks.
   [[nodiscard]] Span slots(int lane) const;
   [[nodiscard]] Span ping_pong_slots(int lane) const;
-  [[nodiscard]] Span stagings(int lane) const;
+  [[nodiscard]] Span windows(int lane) const;
   [[nodiscard]] Span fallback_lines(int rank, int lane) const;
   [[nodiscard]] Span notes(int rank, int lane) const;
   [[nodiscard]] Span fallback_buffer(int rank, int lane) const;
@@ -150,10 +150,10 @@ class Layout {
   uint64_t lines_ = 0;
   uint64_t slot_bytes_ = 0;  // rounded to pages, as are the following
   uint64_t ping_pong_slot_bytes_ = 0;
-  uint64_t staging_bytes_ = 0;
+  uint64_t window_bytes_ = 0;
   uint64_t slots_ = 0;
   uint64_t ping_pong_slots_ = 0;
-  uint64_t staging_ = 0;
+  uint64_t windows_ = 0;
   uint64_t fallback_buffers_ = 0;
   uint64_t rings_ = 0;
   uint64_t ring_bytes_ = 0;

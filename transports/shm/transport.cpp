@@ -38,9 +38,9 @@ class ShmWindow final : public Window {
   }
   [[nodiscard]] std::span<const Rank> ranks() const override { return ranks_; }
   [[nodiscard]] WindowSizes sizes() const override { return sizes_; }
-  Status map_staging() override {
-    return map(staging_, layout_.stagings(lane_), [this](Rank& place, int rank) {
-      place.staging = staging_.at<std::byte>(layout_.staging(rank, lane_));
+  Status map_windows() override {
+    return map(windows_, layout_.windows(lane_), [this](Rank& place, int rank) {
+      place.window = windows_.at<std::byte>(layout_.window(rank, lane_));
     });
   }
   Status map_slots() override {
@@ -50,9 +50,9 @@ class ShmWindow final : public Window {
       }
     });
   }
-  Status reserve_staging() override {
-    if (!reserved_) TUTTI_RETURN_IF_ERROR(staging_.reserve(layout_.staging(rank_, lane_)));
-    reserved_ = true;
+  Status reserve_window() override {
+    if (!window_reserved_) TUTTI_RETURN_IF_ERROR(windows_.reserve(layout_.window(rank_, lane_)));
+    window_reserved_ = true;
     return {};
   }
   Status reserve_slots(uint64_t bytes) override {
@@ -119,8 +119,8 @@ class ShmWindow final : public Window {
   const WindowSizes sizes_;
   Mapping slots_;  // of all ranks, as are the following
   Mapping ping_pong_;
-  Mapping staging_;
-  bool reserved_ = false;
+  Mapping windows_;
+  bool window_reserved_ = false;
   std::vector<Rank> ranks_;
 };
 
