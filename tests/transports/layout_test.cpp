@@ -78,7 +78,7 @@ TEST_P(Layouts, LinesOfDifferentWritersLieAPairOfLinesApart) {
 
 TEST_P(Layouts, WhatARankWritesInQuantityBeginsOnAPage) {
   for (int r = 0; r < layout_.ranks(); ++r) {
-    EXPECT_EQ(layout_.always(r).offset % kPageBytes, 0u);
+    EXPECT_EQ(layout_.lines(r).offset % kPageBytes, 0u);
     for (int lane = 0; lane < layout_.lanes(); ++lane) {
       EXPECT_EQ(layout_.slot(r, lane, 1).offset % kPageBytes, 0u);
       EXPECT_EQ(layout_.window(r, lane).offset % kPageBytes, 0u);
@@ -88,7 +88,7 @@ TEST_P(Layouts, WhatARankWritesInQuantityBeginsOnAPage) {
 
 TEST_P(Layouts, WhatIsAlwaysUsedIsTheLinesOfAllLanes) {
   for (int r = 0; r < layout_.ranks(); ++r) {
-    const Span always = layout_.always(r);
+    const Span always = layout_.lines(r);
     for (int lane = 0; lane < layout_.lanes(); ++lane) {
       for (const Span& line : {layout_.calls(r, lane), layout_.records(r, lane),
                                layout_.progress(r, lane), layout_.departure(r, lane)}) {

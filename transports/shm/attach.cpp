@@ -298,7 +298,7 @@ Status enter(const Fd& socket, const Layout& layout, const Card& maker, int rank
     return Status(Code::kInternal, "the shared memory that rank 0 sent is another one");
   }
   attached.region.emplace(std::move(region));
-  return attached.region->near().reserve(layout.always(rank));
+  return attached.region->near().reserve(layout.lines(rank));
 }
 
 std::vector<PeerProcess> hosts_of(const std::vector<Card>& cards) {
@@ -322,7 +322,7 @@ Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card car
   Status served = serve(*maker, card, attached, deadline_ms);
   // Closing wakes those who still wait to be served, if that failed.
   maker->listener.reset();
-  if (served.ok()) served = attached.region->near().reserve(layout.always(kMaker));
+  if (served.ok()) served = attached.region->near().reserve(layout.lines(kMaker));
   TUTTI_RETURN_IF_ERROR(share_errors(exchange, served));
   attached.for_lookers = ForLookers(attached.region->file());
   let_go(attached, kMaker);

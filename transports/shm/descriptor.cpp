@@ -11,7 +11,7 @@ namespace tutti::shm {
 namespace {
 
 void describe_all(Descriptor& to, const Layout& layout, const TransportConfig& config) {
-  const Span lines = layout.always(0);
+  const Span lines = layout.lines(0);
   const auto within = [&](Span part) { return static_cast<uint32_t>(part.offset - lines.offset); };
   to.version = kDescriptorVersion;
   to.descriptor_bytes = sizeof(Descriptor);

@@ -75,12 +75,12 @@ Span Layout::open_rings(int channel, int rank) const {
           open_rings_bytes_};
 }
 
-Span Layout::always(int rank) const {
+Span Layout::lines(int rank) const {
   return {lines_ + unsigned_of(rank) * lanes_ * kLinesBytes, lanes_ * kLinesBytes};
 }
 
 uint64_t Layout::lane_part(int rank, int lane) const {
-  return always(rank).offset + unsigned_of(lane) * kLinesBytes;
+  return lines(rank).offset + unsigned_of(lane) * kLinesBytes;
 }
 
 Span Layout::calls(int rank, int lane) const { return {lane_part(rank, lane), kCallsBytes}; }

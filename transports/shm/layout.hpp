@@ -105,7 +105,7 @@ class Layout {
   [[nodiscard]] Span open_rings(int channel, int rank) const;
 
   // The lines of all lanes of a rank.
-  [[nodiscard]] Span always(int rank) const;
+  [[nodiscard]] Span lines(int rank) const;
   [[nodiscard]] Span calls(int rank, int lane) const;
   [[nodiscard]] Span records(int rank, int lane) const;
   [[nodiscard]] Span progress(int rank, int lane) const;
