@@ -91,7 +91,7 @@ class Endpoint {
   [[nodiscard]] virtual bool all_have_left() const { return false; }
   // Whether arrivals ring this rank's bell. If not, a thread that waits for them polls again every
   // fraction of a millisecond.
-  [[nodiscard]] virtual bool rings() const { return true; }
+  [[nodiscard]] virtual bool rings_bell() const { return true; }
 };
 
 }  // namespace tutti

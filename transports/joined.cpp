@@ -35,7 +35,7 @@ class ColumnEndpoint final : public Endpoint {
   }
   [[nodiscard]] bool has_left(int peer) const override { return network_->has_left(rank_of(peer)); }
   [[nodiscard]] uint64_t eager_bytes() const override { return network_->eager_bytes(); }
-  [[nodiscard]] bool rings() const override { return network_->rings(); }
+  [[nodiscard]] bool rings_bell() const override { return network_->rings_bell(); }
 
  private:
   [[nodiscard]] int rank_of(int peer) const { return ranks_[static_cast<size_t>(peer)]; }

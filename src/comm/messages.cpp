@@ -176,7 +176,7 @@ bool Messages::is_over(Message& message) {
 // Endpoints over a network end such transfers themselves: there, what a peer has sent need not be
 // here when it has left.
 Status Messages::peer_is_gone(const MessageArguments& arguments, const Transfer& transfer) {
-  if (!endpoint_->rings()) return {};
+  if (!endpoint_->rings_bell()) return {};
   const int peer = arguments.peer;
   const bool from_any = peer == TUTTI_ANY_SOURCE;
   if (peer == rank_ || !(from_any ? executor_.all_have_left() : executor_.has_left(peer)))
@@ -218,7 +218,7 @@ Result<std::optional<Unmet>> Messages::probe(const MessageArguments& receive) {
     const Tag mask = receive.tag == TUTTI_ANY_TAG ? kHiddenTag : kMatchedTag;
     const int peer = receive.peer == TUTTI_ANY_SOURCE ? kAnySource : receive.peer;
     found = endpoint_->first_unmet(peer, tag_of(receive), mask);
-    if (!found && !endpoint_->rings() && peer != rank_) {  // else peer_is_gone() knows
+    if (!found && !endpoint_->rings_bell() && peer != rank_) {  // else peer_is_gone() knows
       endpoint_->await(peer);
       if (peer == kAnySource ? endpoint_->all_have_left() : endpoint_->has_left(peer)) {
         gone = {Code::kPeerFailed, "whoever could send it has destroyed its communicator"};
@@ -313,7 +313,7 @@ Waiter Messages::waiter(const SpinBudget& budget) const {
   return {.bell = transport_.bell(rank_),
           .sleepers = transport_.sleepers(),
           .budget = &budget,
-          .polls = !endpoint_->rings()};
+          .polls = !endpoint_->rings_bell()};
 }
 
 }  // namespace tutti

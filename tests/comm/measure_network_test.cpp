@@ -154,7 +154,7 @@ class Dead final : public Endpoint {
     transfer.internal = nullptr;
   }
   [[nodiscard]] uint64_t eager_bytes() const override { return 0; }
-  [[nodiscard]] bool rings() const override { return false; }
+  [[nodiscard]] bool rings_bell() const override { return false; }
 
  private:
   void begin(Transfer& transfer) {

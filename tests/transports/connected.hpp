@@ -51,7 +51,7 @@ struct Connected {
     waiter.sleepers = transport.sleepers();
     waiter.budget = &budget;
     waiter.deadline_ms = tutti::now_ms() + kLongMs;
-    waiter.polls = !endpoint.rings();
+    waiter.polls = !endpoint.rings_bell();
     const auto poll = [&] {
       if (ready()) return true;
       while (endpoint.poll()) {

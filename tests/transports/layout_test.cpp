@@ -88,16 +88,16 @@ TEST_P(Layouts, WhatARankWritesInQuantityBeginsOnAPage) {
 
 TEST_P(Layouts, WhatIsAlwaysUsedIsTheLinesOfAllLanes) {
   for (int r = 0; r < layout_.ranks(); ++r) {
-    const Span always = layout_.lines(r);
+    const Span lines = layout_.lines(r);
     for (int lane = 0; lane < layout_.lanes(); ++lane) {
       for (const Span& line : {layout_.calls(r, lane), layout_.records(r, lane),
                                layout_.progress(r, lane), layout_.departure(r, lane)}) {
-        EXPECT_GE(line.offset, always.offset);
-        EXPECT_LE(line.end(), always.end());
+        EXPECT_GE(line.offset, lines.offset);
+        EXPECT_LE(line.end(), lines.end());
       }
     }
-    EXPECT_EQ(always.bytes, static_cast<uint64_t>(layout_.lanes()) * kLinesBytes);
-    EXPECT_LE(always.end(), layout_.near_bytes());
+    EXPECT_EQ(lines.bytes, static_cast<uint64_t>(layout_.lanes()) * kLinesBytes);
+    EXPECT_LE(lines.end(), layout_.near_bytes());
   }
 }
 

@@ -49,7 +49,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   }
   [[nodiscard]] bool has_left(int rank) const override { return peer(rank).left; }
   [[nodiscard]] bool all_have_left() const override;
-  [[nodiscard]] bool rings() const override { return false; }
+  [[nodiscard]] bool rings_bell() const override { return false; }
 
  private:
   friend class match::Engine<FrameEndpoint, Types>;
