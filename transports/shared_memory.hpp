@@ -69,7 +69,7 @@ class Window {
     // Null until they are mapped, which happens for those of all ranks at once.
     std::byte* slots[2];
     std::byte* ping_pong;  // a slot that another rank writes when its turn has come
-    std::byte* window;  // chunks of long calls
+    std::byte* window;     // chunks of long calls
   };
   // Always the same ones.
   [[nodiscard]] virtual std::span<const Rank> ranks() const = 0;

@@ -21,18 +21,16 @@ Status no_algorithm(const Call& call) {
                         describe(record_of(call, 0)));
 }
 
-// The length from which on a call that had to wait notes when it ended. A shorter one ends when the
-// last rank enters, very nearly.
+// The length from which on a call that had to wait notes when it ended. A shorter one ends when
+// the last rank enters, very nearly.
 constexpr uint64_t kLongBytes = 64 << 10;
 
-// If the blocks of all ranks together are not longer than this, the thread that starts an operation
-// also begins it: that takes no longer than to wake a worker.
-constexpr uint64_t kMostBytesAtOnce = tuned::kMostBegunAtOnce;
-
-// Whether the thread that starts it may do all of it at once.
+// Whether the thread that starts an operation also begins it. If the blocks of all ranks together
+// are short, that takes no longer than to wake a worker.
 bool is_brief(const Plan& plan, uint64_t count, int ranks) {
   const uint64_t by_each_rank = count * plan.element_bytes;
-  return plan.lanes.size() == 1 && by_each_rank * static_cast<uint64_t>(ranks) <= kMostBytesAtOnce;
+  return plan.lanes.size() == 1 &&
+         by_each_rank * static_cast<uint64_t>(ranks) <= tuned::kMostBegunAtOnce;
 }
 
 }  // namespace
@@ -60,11 +58,12 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
               .scopes = settings.scopes},
              std::move(choose)) {
   for (std::unique_ptr<LaneGroup>& group : lanes) {
-    Notes* const notes = transport.notes(settings.rank, static_cast<int>(lanes_.size()));
+    const size_t lane = queues_.size();
+    Notes* const notes = transport.notes(settings.rank, static_cast<int>(lane));
     WaitNote* const note = notes != nullptr ? &notes->call : nullptr;
     group->note_functions_in(note);
-    lanes_.push_back(std::make_unique<LaneQueue>(*this, std::move(group),
-                                                 WaitReporter(settings_.wait_report, note)));
+    queues_.push_back(std::make_unique<LaneQueue>(*this, lane, std::move(group),
+                                                  WaitReporter(settings_.wait_report, note)));
   }
 }
 
@@ -88,10 +87,10 @@ Status Executor::run(const Call& call) {
 }
 
 Status Executor::run_here(const Call& call, const Plan& plan) {
-  LaneGroup& lane = lanes_.front()->lanes();
+  LaneGroup& lane = queues_.front()->lanes();
   ++sequence_;
   uint32_t chain = 0;
-  if (journal_ != nullptr && !enter(plan, chain)) [[unlikely]]
+  if (journal_ != nullptr && !enter_journal(plan, chain)) [[unlikely]]
     return why_stopped(call, sequence_);
   TUTTI_PROBE(call_enter, settings_, sequence_, call.collective, call.count, plan.element_bytes);
   try {
@@ -112,7 +111,7 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
     }
     if (advance == Advance::kDone) {
       const bool is_long = call.count * plan.element_bytes >= kLongBytes;
-      if (is_long || lanes_.front()->wait_reporter().was_reported()) lane.note_end();
+      if (is_long || queues_.front()->wait_reporter().was_reported()) lane.note_end();
       TUTTI_PROBE(call_leave, settings_, sequence_);
       return {};
     }
@@ -122,8 +121,9 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
   }
 }
 
-// Enters the call in the journal. False if another rank's call of that number does not match.
-bool Executor::enter(const Plan& plan, uint32_t& chain) {
+// Enters the call in the journal and in the notes. Returns false if another rank's call of that
+// number does not match.
+bool Executor::enter_journal(const Plan& plan, uint32_t& chain) {
   const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
   if (!status.ok()) health_.fail(status);
   if (Notes* const notes = transport_.notes(settings_.rank, 0); notes != nullptr) {
@@ -133,9 +133,8 @@ bool Executor::enter(const Plan& plan, uint32_t& chain) {
   return status.ok();
 }
 
-// Notes in shared memory, for those who look from outside, that the call has ended. For a call
-// among several hosts, after this thread had to wait.
-void Executor::note_far_end() {
+// Notes that a call which enter_journal() has noted has ended, after this thread had to wait.
+void Executor::note_journaled_end() {
   Notes* const notes = transport_.notes(settings_.rank, 0);
   if (notes == nullptr) return;
   NotedCallNote& note = notes->calls[sequence_ % kNotedCalls];
@@ -147,17 +146,17 @@ void Executor::note_far_end() {
 
 template <typename Ready>
 WaitEnd Executor::wait_here(const Plan& plan, const Ready& ready) {
-  LaneGroup& lanes = lanes_.front()->lanes();
+  LaneGroup& lanes = queues_.front()->lanes();
   const PendingCall call(lanes, plan.record_of(sequence_), transport_, journal_.get());
-  ReportedWait reported(lanes_.front()->wait_reporter(), call);
-  Waiter waiter = this->waiter(settings_.caller_budget);
+  ReportedWait reported(queues_.front()->wait_reporter(), call);
+  Waiter waiter = waiter_with(settings_.caller_budget);
   waiter.slow = &reported;
   if (journal_ == nullptr) return wait_until(waiter, ready);
   int64_t left_ms = waiter.timeout_ms;
   for (;;) {
     waiter.timeout_ms = std::min(left_ms, Operation::kTellAfterMs);
     const WaitEnd end = wait_until(waiter, ready);
-    if (end == WaitEnd::kReady) note_far_end();
+    if (end == WaitEnd::kReady) note_journaled_end();
     if (end != WaitEnd::kDeadline || left_ms <= Operation::kTellAfterMs) return end;
     tell_awaited(lanes, sequence_);
     if (left_ms != kNever) left_ms -= Operation::kTellAfterMs;
@@ -188,7 +187,7 @@ Status Executor::prepare(Operation& operation) {
   operation.plan_ = plans_.find(operation.call_);
   if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
   ++sequence_;
-  if (journal_ != nullptr && !enter(*operation.plan_, operation.chain_)) {
+  if (journal_ != nullptr && !enter_journal(*operation.plan_, operation.chain_)) {
     return why_stopped(operation.call_, sequence_);
   }
   operation.sequence_ = sequence_;
@@ -215,21 +214,21 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   outstanding_.fetch_add(1, std::memory_order_relaxed);
   // The operation may end and be gone from the last push on.
   for (size_t lane = 0; lane < parts; ++lane) {
-    if (lanes_[lane]->push(operation, begun)) continue;
+    if (queues_[lane]->push(operation, begun)) continue;
     health_.fail(out_of_memory());
-    if (begun) lanes_[lane]->lanes().abandon();
+    if (begun) queues_[lane]->lanes().abandon();
     part_ended(operation, out_of_memory());
   }
   for (size_t lane = 1; lane < parts; ++lane) wake(static_cast<int>(lane));
   if (whom == StartedFor::kCaller) return {};
-  if (brief && !begun) lanes_.front()->drive(0);
+  if (brief && !begun) queues_.front()->drive();
   after_start(has_callback);
   return {};
 }
 
 // Begins an operation while no other is outstanding; returns whether it ended at once.
 bool Executor::ends_at_once(Operation& operation) {
-  LaneGroup& lane = lanes_.front()->lanes();
+  LaneGroup& lane = queues_.front()->lanes();
   Status status;
   try {
     lane.start(*operation.plan_, 0, operation.call_, operation.sequence_, operation.chain_);
@@ -248,12 +247,12 @@ bool Executor::ends_at_once(Operation& operation) {
 }
 
 void Executor::help() {
-  for (size_t lane = 0; lane < lanes_.size(); ++lane) lanes_[lane]->drive(lane);
+  for (const auto& queue : queues_) queue->drive();
 }
 
 bool Executor::has_left(int peer) {
   const Hosts* hosts = settings_.hosts;
-  const LaneGroup& lanes = lanes_.front()->lanes();
+  const LaneGroup& lanes = queues_.front()->lanes();
   if (hosts == nullptr) return lanes.has_left(peer);
   if (hosts->host(peer) != hosts->host(settings_.rank)) return false;
   return lanes.has_left(hosts->place(peer));
@@ -289,14 +288,14 @@ void Executor::part_ended(Operation& operation, const Status& status) {
 
 bool Executor::drive(int worker) {
   if (!needs(worker)) return false;
-  const auto lane = static_cast<size_t>(worker);
+  LaneQueue& queue = *queues_[static_cast<size_t>(worker)];
   bool ended = false;
-  while (lanes_[lane]->drive(lane)) ended = true;
+  while (queue.drive()) ended = true;
   return ended;
 }
 
 void Executor::cannot_start_worker(const Status& why) { health_.lack(why); }
 
-bool Executor::has_work(int worker) const { return !lanes_[static_cast<size_t>(worker)]->empty(); }
+bool Executor::has_work(int worker) const { return !queues_[static_cast<size_t>(worker)]->empty(); }
 
 }  // namespace tutti

@@ -73,8 +73,8 @@ class Executor : public HelpedProgress {
  private:
   friend class LaneQueue;
   Status run_here(const Call& call, const Plan& plan);
-  bool enter(const Plan& plan, uint32_t& chain);
-  void note_far_end();
+  bool enter_journal(const Plan& plan, uint32_t& chain);
+  void note_journaled_end();
   template <typename Ready>
   WaitEnd wait_here(const Plan& plan, const Ready& ready);
   void tell_awaited(const LaneGroup& lanes, uint64_t sequence);
@@ -101,16 +101,16 @@ class Executor : public HelpedProgress {
   Status why_stopped(const Call& call, uint64_t sequence);
   bool ends_at_once(Operation& operation);
   [[nodiscard]] bool has_work(int worker) const override;
-  [[nodiscard]] bool held() const override { return lanes_.front()->driven(); }
+  [[nodiscard]] bool held() const override { return queues_.front()->driven(); }
   void cannot_start_worker(const Status& why) override;
   void part_ended(Operation& operation, const Status& status);
-  [[nodiscard]] Waiter waiter(const SpinBudget& budget) const;
+  [[nodiscard]] Waiter waiter_with(const SpinBudget& budget) const;
 
   const ExecutorSettings settings_;
   Transport& transport_;
   Health& health_;
   std::unique_ptr<Journal> journal_;  // if ranks are on several hosts
-  std::vector<std::unique_ptr<LaneQueue>> lanes_;
+  std::vector<std::unique_ptr<LaneQueue>> queues_;
   std::atomic<int64_t> timeout_ms_{kNever};
   std::atomic<bool> failed_{false};
 

@@ -136,7 +136,7 @@ Status Executor::why_stopped(const Call& call, uint64_t sequence) {
 // ---- what peers tell ---------------------------------------------------------------------------
 
 Waiter Executor::waiter_for(int64_t timeout_ms) const {
-  Waiter waiter = this->waiter(settings_.caller_budget);
+  Waiter waiter = waiter_with(settings_.caller_budget);
   waiter.timeout_ms = timeout_ms;
   return waiter;
 }
@@ -185,8 +185,8 @@ std::string Executor::who_is_late(LaneGroup& lanes, uint64_t sequence) {
 
 Status Executor::leave() {
   const CallNote words = journal_ == nullptr ? CallNote{} : journal_->last_words();
-  for (const auto& queue : lanes_) {
-    const bool first = journal_ != nullptr && queue == lanes_.front();
+  for (const auto& queue : queues_) {
+    const bool first = journal_ != nullptr && queue == queues_.front();
     queue->lanes().leave(first ? bytes_of(words) : std::span<const std::byte>());
   }
   return compare_last_calls();
@@ -195,7 +195,7 @@ Status Executor::leave() {
 // Waits for a moment for what the peers' last calls are, and as long as one elsewhere takes to
 // answer at all.
 Status Executor::compare_last_calls() {
-  LaneGroup& lanes = lanes_.front()->lanes();
+  LaneGroup& lanes = queues_.front()->lanes();
   std::optional<FarLastCalls> far;
   if (journal_ != nullptr) {
     const bool wanted = !hears_all(plans_.last(), sequence_);
@@ -209,7 +209,7 @@ Status Executor::compare_last_calls() {
   Status differs;
   const auto knows = [&] {
     bool all = true;
-    for (const auto& queue : lanes_) {
+    for (const auto& queue : queues_) {
       all &= queue->lanes().knows_last_calls(differs);
       if (!differs.ok()) return true;
     }
@@ -231,7 +231,7 @@ Status Executor::compare_last_calls() {
 // A peer that has left, so that nothing comes of it, may have made another call before.
 Status Executor::why_failed(LaneGroup& lanes) {
   const bool may_have_left = lanes.status().code() == Code::kPeerFailed && journal_ != nullptr;
-  if (!may_have_left || &lanes != &lanes_.front()->lanes()) return lanes.status();
+  if (!may_have_left || &lanes != &queues_.front()->lanes()) return lanes.status();
   for (int peer = 0; peer < settings_.ranks; ++peer) {
     const std::span<const std::byte> words = lanes.last_words_of(peer);
     if (peer == settings_.rank || words.empty()) continue;

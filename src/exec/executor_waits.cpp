@@ -10,8 +10,8 @@ Status Executor::wait(Operation& operation, int64_t timeout_ms) {
   if (poll_briefly(operation, settings_.caller_budget)) return operation.status();
   operation.note_waiter();
   // The first worker leaves its lane to this thread; if others have work, they may want the core.
-  const bool alone = lanes_.size() == 1 && !workers_.busy();
-  Waiter waiter = this->waiter(alone ? settings_.caller_budget : settings_.worker_budget);
+  const bool alone = queues_.size() == 1 && !workers_.busy();
+  Waiter waiter = waiter_with(alone ? settings_.caller_budget : settings_.worker_budget);
   waiter.timeout_ms = timeout_ms;
   // The thread that drives the operation ends it when the communicator stops, so do not stop here.
   waiter.stop = nullptr;
@@ -37,20 +37,20 @@ Status Executor::see_to_end_of(Operation& operation, Waiter waiter) {
 }
 
 Status Executor::drain() {
-  Waiter waiter = this->waiter(settings_.caller_budget);
+  Waiter waiter = waiter_with(settings_.caller_budget);
   waiter.stop = nullptr;
   waiter.shared_stop = nullptr;
   return help_until_idle(health_, waiter, "operations");
 }
 
 Waiter Executor::waiter() const {
-  Waiter waiter = this->waiter(settings_.worker_budget);
+  Waiter waiter = waiter_with(settings_.worker_budget);
   // A worker waits for whatever comes first, and looks at every operation's own deadline.
   waiter.timeout_ms = kNever;
   return waiter;
 }
 
-Waiter Executor::waiter(const SpinBudget& budget) const {
+Waiter Executor::waiter_with(const SpinBudget& budget) const {
   Waiter waiter{.bell = transport_.bell(settings_.rank),
                 .sleepers = transport_.sleepers(),
                 .budget = &budget,

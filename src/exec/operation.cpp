@@ -45,9 +45,9 @@ Operation* LaneQueue::front() {
   return queue_.empty() ? nullptr : queue_.front();
 }
 
-bool LaneQueue::drive(size_t index) noexcept {
+bool LaneQueue::drive() noexcept {
   if (empty() || driven_.exchange(true, std::memory_order_acquire)) return false;
-  const bool ended = step(index);
+  const bool ended = step();
   driven_.store(false, std::memory_order_release);
   return ended;
 }
@@ -62,11 +62,11 @@ void LaneQueue::tick(const Operation& operation) {
 // Notes that the operation, which starts now, has kept a thread waiting for a much longer one.
 // Whoever waits for the long one first, as for the buckets of gradients in their order, loses
 // nothing.
-void LaneQueue::note_jam(const Operation& operation, size_t index) {
+void LaneQueue::note_jam(const Operation& operation) {
   const int64_t awaited_ms = operation.awaited_ms_.load(std::memory_order_relaxed);
   if (awaited_ms == kNever) return;
   const int64_t waited_ms = long_end_ms_ - awaited_ms;
-  if (waited_ms < kRoughMs || operation.bytes() > long_bytes_ / kMuchLonger || index != 0) return;
+  if (waited_ms < kRoughMs || operation.bytes() > long_bytes_ / kMuchLonger || index_ != 0) return;
   Notes* const notes = executor_.transport_.notes(executor_.settings_.rank, 0);
   std::optional<Jam> jam = notes == nullptr ? std::nullopt : notes->jam.read();
   if (!jam) return;
@@ -80,18 +80,18 @@ void LaneQueue::note_jam(const Operation& operation, size_t index) {
 }
 
 // Runs the front of the queue; if that has ended, `status` says how.
-bool LaneQueue::has_ended(Operation& operation, size_t index, Status& status) {
+bool LaneQueue::has_ended(Operation& operation, Status& status) {
   if (!started_) {
-    lanes_->start(*operation.plan_, index, operation.call_, operation.sequence_, operation.chain_);
+    lanes_->start(*operation.plan_, index_, operation.call_, operation.sequence_, operation.chain_);
     started_ = true;
-    note_jam(operation, index);
+    note_jam(operation);
   }
   const Advance advance = lanes_->advance();
   if (advance == Advance::kDone) return true;
   const bool stopped = executor_.health_.stopped();
   const int64_t now_ms = rough_ms();
   if (advance == Advance::kBlocked && !stopped && now_ms < operation.deadline_ms_) {
-    if (now_ms >= operation.tell_ms_ && index == 0) executor_.tell_awaited(operation, *lanes_);
+    if (now_ms >= operation.tell_ms_ && index_ == 0) executor_.tell_awaited(operation, *lanes_);
     if (now_ms >= operation.reports_ms_) tick(operation);
     return false;
   }
@@ -100,12 +100,12 @@ bool LaneQueue::has_ended(Operation& operation, size_t index, Status& status) {
   return true;
 }
 
-bool LaneQueue::step(size_t index) {
+bool LaneQueue::step() {
   Operation* const operation = front();
   if (operation == nullptr) return false;
   Status status;
   try {
-    if (!has_ended(*operation, index, status)) return false;
+    if (!has_ended(*operation, status)) return false;
   } catch (...) {
     status = executor_.broke_down(*lanes_, operation->call_, operation->sequence_);
   }

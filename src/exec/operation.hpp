@@ -45,11 +45,11 @@ class Operation : public Completion {
   // Counts its waits from now on: they have `timeout_ms`; `tells`: there is a journal.
   void begins(int64_t timeout_ms, bool tells);
 
-  Executor& executor_;
-  Call call_;
   // The length of a block.
   [[nodiscard]] uint64_t bytes() const { return call_.count * plan_->element_bytes; }
 
+  Executor& executor_;
+  Call call_;
   std::shared_ptr<const Plan> plan_;
   uint64_t sequence_ = 0;
   uint32_t chain_ = 0;  // as Lane::start() takes it
@@ -65,14 +65,16 @@ class Operation : public Completion {
 // The lanes of one worker and the operations that wait for them.
 class LaneQueue {
  public:
-  LaneQueue(Executor& executor, std::unique_ptr<LaneGroup> lanes, WaitReporter reporter)
-      : executor_(executor), lanes_(std::move(lanes)), reporter_(reporter) {}
+  // `index`: of the lanes, which run that part of each plan.
+  LaneQueue(Executor& executor, size_t index, std::unique_ptr<LaneGroup> lanes,
+            WaitReporter reporter)
+      : executor_(executor), index_(index), lanes_(std::move(lanes)), reporter_(reporter) {}
 
   // `started`: the lanes run it already, and the queue is empty. False if memory is lacking.
   bool push(Operation& operation, bool started) noexcept;
   // Runs the operation at the front as far as it goes, unless another thread does. Returns whether
   // its part ended here.
-  bool drive(size_t index) noexcept;
+  bool drive() noexcept;
   [[nodiscard]] bool empty() const { return length_.load(std::memory_order_acquire) == 0; }
   // Whether a thread drives it at this moment.
   [[nodiscard]] bool driven() const { return driven_.load(std::memory_order_relaxed); }
@@ -81,13 +83,14 @@ class LaneQueue {
   [[nodiscard]] WaitReporter& wait_reporter() { return reporter_; }
 
  private:
-  bool step(size_t index);
+  bool step();
   void tick(const Operation& operation);
-  bool has_ended(Operation& operation, size_t index, Status& status);
-  void note_jam(const Operation& operation, size_t index);
+  bool has_ended(Operation& operation, Status& status);
+  void note_jam(const Operation& operation);
   Operation* front();
 
   Executor& executor_;
+  const size_t index_;
   const std::unique_ptr<LaneGroup> lanes_;
   WaitReporter reporter_;  // of the call that runs on them
   std::atomic<bool> driven_{false};
