@@ -37,7 +37,7 @@ bool CallLog::all_entered(uint32_t call) {
   return true;
 }
 
-CallLog::Look CallLog::find(Fault fault, int peer, uint32_t call) {
+CallLog::Look CallLog::keep(Fault fault, int peer, uint32_t call) {
   fault_ = fault;
   faulty_peer_ = peer;
   faulty_call_ = call;
@@ -47,12 +47,12 @@ CallLog::Look CallLog::find(Fault fault, int peer, uint32_t call) {
 // The peer was not in the call. If it has left, the last call that it made may have been another.
 CallLog::Look CallLog::look_whether_left(int peer, uint32_t call) {
   if (!has_left(peer)) return Look::kNotYet;
-  // All entries that it made before it left are visible now.
+  // The entries that it made before it left are visible now.
   if (reached(line_of(peer, call).entry.load(std::memory_order_relaxed).call, call)) {
     return Look::kNotYet;
   }
   (void)look_at_last_calls(peer);
-  return fault_ == Fault::kDiffers ? Look::kFault : find(Fault::kLeft, peer, call);
+  return fault_ == Fault::kDiffers ? Look::kFault : keep(Fault::kLeft, peer, call);
 }
 
 CallLog::Look CallLog::look_at_last_calls(int peer) {
@@ -61,11 +61,11 @@ CallLog::Look CallLog::look_at_last_calls(int peer) {
     const CallEntry entry = line_of(peer, call).entry.load(std::memory_order_acquire);
     if (entry.call != call) continue;
     if (entry.chain == chains_[call % kCallLines]) break;
-    return find(Fault::kDiffers, peer, call);
+    return keep(Fault::kDiffers, peer, call);
   }
   if (!left && entered_by_all_ == call_) return Look::kIsThere;
   const uint32_t last = last_call_of(peer);
-  if (left && last != call_) return find(Fault::kLeft, peer, last);
+  if (left && last != call_) return keep(Fault::kLeft, peer, last);
   return reached(last, call_) ? Look::kIsThere : Look::kNotYet;
 }
 

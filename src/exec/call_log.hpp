@@ -53,7 +53,7 @@ class CallLog {
   CallLog(int rank, std::span<const Window::Rank> ranks, bool oversubscribed);
 
   [[nodiscard]] bool is_shared() const { return !ranks_.empty(); }
-  // Begins to be in the next call. It may do nothing yet: see may_begin().
+  // Counts the next call. It may do nothing yet: see may_begin().
   void start(uint32_t signature) {
     ++call_;
     if (!is_shared()) return;
@@ -66,7 +66,7 @@ class CallLog {
   // `only_reads`: it writes nothing of its slot.
   bool may_begin(bool only_reads) {
     if (reached(entered_by_all_, begins_after_) || look_further(only_reads)) return true;
-    // Having to wait, wait for more, lest each of the next calls has to as well.
+    // A wait is for more than this call needs, lest each of the next calls has to wait as well.
     begin_after(call_ - 1 - most_ahead() / 2);
     return false;
   }
@@ -75,17 +75,17 @@ class CallLog {
   void enter(const CallRecord& record) {
     RecordLine& about = about_call(rank_, call_);
     about.record = record;
-    // After payload and record.
+    // The payload and the record precede it.
     line_of(rank_, call_).entry.store({call_, chain()}, std::memory_order_release);
-    // Only now: while the rank waits for its peers, it costs no time.
+    // The stamp comes last: while the rank waits for its peers, it costs no time.
     about.begun.store(stamp_now(), std::memory_order_relaxed);
   }
-  // The call that ran last, which had to wait for long, has ended.
+  // Notes that the call that ran last, which had to wait for long, has ended.
   void note_end() { about_call(rank_, call_).ended.store(stamp_now(), std::memory_order_relaxed); }
   void publish(uint32_t tick) {
     own().progress->tick.store(tick_base_ + tick, std::memory_order_release);
   }
-  // The call is over, in which each rank published `ticks`.
+  // Ends the call, in which each rank published `ticks`.
   void finish(uint32_t ticks) { tick_base_ += ticks; }
 
   // Whether the peer is known to have entered the call, from an earlier look.
@@ -99,21 +99,20 @@ class CallLog {
       waited_in_ = call;
       return look_whether_left(peer, call);
     }
-    // If the line has a later call, its chain cannot be compared yet: that is done when this rank
-    // is in that call.
+    // The chain of a later call cannot be compared before this rank is in that call.
     if (entry.call == call && entry.chain != chains_[call % kCallLines]) {
-      return find(Fault::kDiffers, peer, call);
+      return keep(Fault::kDiffers, peer, call);
     }
     entered_[index(peer)] = call;
     return Look::kIsThere;
   }
-  // All peers were seen to have entered the current call.
-  void all_have_entered() { entered_by_all_ = call_; }
+  // Notes that all peers were seen to have entered the current call.
+  void note_all_entered() { entered_by_all_ = call_; }
   // Whether some look in the current call came too early.
   [[nodiscard]] bool has_waited() const { return waited_in_ == call_; }
 
-  // Whether the peer is known to have published `tick` of the current call, from an earlier look or
-  // from what is now seen of its ticks.
+  // Whether the peer is known to have published `tick` of the current call: from an earlier look,
+  // or from its ticks as now seen.
   [[nodiscard]] bool knows_tick(int peer, uint32_t tick) const {
     return reached(ticks_[index(peer)], tick_base_ + tick);
   }
@@ -131,7 +130,7 @@ class CallLog {
   void take_next_line() const { prefetch_to_write(&line_of(rank_, call_ + 1)); }
   void fetch_next_line_of(int peer) const { __builtin_prefetch(&line_of(peer, call_ + 1)); }
 
-  // This rank makes no more calls. Peers that wait for one get a fault.
+  // Notes that this rank makes no more calls. Peers that wait for one get a fault.
   void depart() { own().departure->left.store(1, std::memory_order_release); }
   [[nodiscard]] bool has_left(int peer) const {
     return ranks_[index(peer)].departure->left.load(std::memory_order_acquire) != 0;
@@ -160,7 +159,7 @@ class CallLog {
   // The last call that the peer has entered, by its lines; 0 if none.
   [[nodiscard]] uint32_t last_call_of(int peer) const;
 
-  // The first that was found, at whom, in which call.
+  // The first fault that was found, at whom, in which call.
   [[nodiscard]] Fault fault() const { return fault_; }
   [[nodiscard]] int faulty_peer() const { return faulty_peer_; }
   [[nodiscard]] uint32_t faulty_call() const { return faulty_call_; }
@@ -172,7 +171,7 @@ class CallLog {
   [[gnu::noinline]] bool look_further(bool only_reads);
   bool all_entered(uint32_t call);
   Look look_whether_left(int peer, uint32_t call);
-  Look find(Fault fault, int peer, uint32_t call);
+  Look keep(Fault fault, int peer, uint32_t call);
 
   const int rank_;
   const uint32_t line_mask_;  // of the number of a call: which of the lines is its

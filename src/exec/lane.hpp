@@ -17,9 +17,9 @@
 //   StepMessages   sends and receives under way
 //   PeerReader     buffers of peers that are read where they lie
 //
-// All that a lane touches of shared memory it touches by its log, its engine and its window. So the
-// proof of sequences of calls (tests/proof/) runs this very lane. Its parts keep account of who
-// knows what instead of moving bytes, and leave out a rule to see that it is missed.
+// A lane touches shared memory by its log, its engine and its window alone. So the proof of
+// sequences of calls (tests/proof/) runs this very lane. Its parts keep account of who knows what
+// instead of moving bytes, and leave out a rule to see that it is missed.
 //
 // A call ends when all peers have entered it. A schedule that may run ahead (Traits::runs_ahead),
 // as that of a broadcast's root, ends at once.
@@ -59,7 +59,7 @@ struct LaneSettings {
   int ranks = 1;
   bool oversubscribed = false;  // the same on all of them
   Staging staging = Staging::kAuto;
-  // If the lane is among some ranks of the communicator only: their numbers there, for texts.
+  // The ranks' numbers in the communicator, for texts, if the lane is among some of them only.
   std::vector<int> numbers = {};
 };
 
@@ -113,15 +113,15 @@ class BasicLane {
   [[nodiscard]] int stranger() const { return stranger_; }
   // Sets the note by which the lane says that it runs a function of the user; it outlives the lane.
   void note_functions_in(WaitNote* note) { engine_.note_functions_in(note); }
-  // The call that ran last, which had to wait for long, has ended.
+  // Notes that the call that ran last, which had to wait for long, has ended.
   void note_end() {
     if (window_ != nullptr) log_.note_end();
   }
   // Tells peers that this rank makes no further calls; sends `last_words` to those over a network.
   // Not while a schedule runs.
   void leave(std::span<const std::byte> last_words);
-  // After that: whether it is known of each peer with which the lane shares memory that it has made
-  // this rank's last calls. `differs`, which is ok before, is the error if they do not match.
+  // Whether each peer with which the lane shares memory is known, after leave(), to have made this
+  // rank's last calls. `differs`, which is ok before, is the error if they do not match.
   bool knows_last_calls(Status& differs);
   // Whether `peer` has left.
   [[nodiscard]] bool has_left(int peer) const { return window_ != nullptr && log_.has_left(peer); }
@@ -167,7 +167,7 @@ class BasicLane {
   [[nodiscard]] CopyHint hint_of(const Step& step) const {
     return is_non_temporal(step) ? CopyHint::kNonTemporal : CopyHint::kNear;
   }
-  void look(uint32_t call);
+  void time_load(uint32_t call);
   uint32_t watched_tick(int peer);
 
   // Errors (lane_errors.hpp).

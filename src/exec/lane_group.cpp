@@ -28,14 +28,12 @@ void LaneGroup::start_phases(const Plan& plan, const ComposedPlan& composed, con
   record_ = record;
   chain_ = chain;
   progress_ = {};
-  const size_t lines = whole_lines(composed_->scratch_bytes) / kCacheLine;
+  const size_t lines = whole_lines(composed.scratch_bytes) / kCacheLine;
   if (scratch_.size() < lines) scratch_.resize(lines);
-  if (composed_->reduces_alone) start_reducing();
-}
-
-// Scales the data here if no phase of the composition begins the reduction.
-void LaneGroup::start_reducing() {
-  send_ = engine_.start(*arguments_, composed_->most_sources, all_->ranks(), plan_->element_bytes);
+  // The data is scaled here if no phase of the composition begins the reduction.
+  if (composed.reduces_alone) {
+    send_ = engine_.start(call, composed.most_sources, all_->ranks(), plan.element_bytes);
+  }
 }
 
 void LaneGroup::trace_steps_to(std::shared_ptr<StepTrace> trace) {
@@ -98,7 +96,7 @@ bool LaneGroup::start_next(Scope scope, Progress& progress) {
   return true;
 }
 
-// Null where the caller has no such buffer.
+// Returns null where the caller has no such buffer.
 std::byte* LaneGroup::address_of(const Ref& ref) {
   if (ref.space() == Space::kScratch) {
     return reinterpret_cast<std::byte*>(scratch_.data()) + ref.offset;

@@ -1,10 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The lanes by which one worker runs its part of a call. There is one among all ranks. If these are
-// on several hosts, there is one among those of this host, and a group of lanes among those of its
-// column (algorithms/composition.hpp). The group has several lanes if hosts are in groups: a phase
-// of a column may be a composition itself. It belongs to one thread at a time, as a lane does, and
-// never waits.
+// The lanes by which one worker runs its part of a call. One is among all ranks, and is the only
+// one if these are on one host. Else another is among the ranks of this host, and a group of lanes
+// among those of its column (algorithms/composition.hpp). That group has several lanes if hosts are
+// in groups: a phase of a column may be a composition itself. The group belongs to one thread at a
+// time, as a lane does, and never waits.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace tutti {
 
 class LaneGroup {
  public:
-  // Only the first is there if all ranks are on one host. A rank that is in no column has no third.
+  // `host` and `column` are null if all ranks are on one host, `column` also for a rank in none.
   explicit LaneGroup(std::unique_ptr<Lane> all, std::unique_ptr<Lane> host = nullptr,
                      std::unique_ptr<LaneGroup> column = nullptr);
 
@@ -48,17 +48,16 @@ class LaneGroup {
     }
     if (column_ != nullptr) column_->for_each_awaited(wait);
   }
-  // The call that ran last, which had to wait for long, has ended.
+  // Notes that the call that ran last, which had to wait for long, has ended.
   void note_end() { memory().note_end(); }
   // Lane::stranger() of the lane that failed.
   [[nodiscard]] int stranger() const {
     return failed_ != nullptr ? failed_->stranger() : all_->stranger();
   }
-  // Call Lane::leave(), and Lane::knows_last_calls() of all lanes.
+  // Lane::leave() and Lane::knows_last_calls() of all lanes.
   void leave(std::span<const std::byte> last_words);
   bool knows_last_calls(Status& differs);
-  // For ranks on several hosts: whether each hears when the other leaves, and
-  // Lane::last_words_of().
+  // Lane::deals_with() and Lane::last_words_of(), for ranks on several hosts.
   [[nodiscard]] bool deals_with(int peer) const { return all_->deals_with(peer); }
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
     return all_->last_words_of(peer);
@@ -91,7 +90,6 @@ class LaneGroup {
   Advance advance_phases();
   bool advance_scope(Scope scope);
   bool start_next(Scope scope, Progress& progress);
-  void start_reducing();
   [[nodiscard]] std::byte* address_of(const Ref& ref);
   void bind(const ComposedPlan::Phase& phase, Call& call);
   void move(const ComposedPlan::Phase& phase);

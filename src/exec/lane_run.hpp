@@ -55,7 +55,7 @@ void BasicLane<Parts>::start(const Plan& plan, const ScheduledPlan& part, const 
   // has entered the call: then the line is still in the caches of its writer.
   staging_.start(log_.call(), part_->traits.staged);
   if (staging_.looks() && part_->traits.first_wait == 0) [[unlikely]]
-    look(log_.last_seen_entry(staging_.next_look()));
+    time_load(log_.last_seen_entry(staging_.next_look()));
 }
 
 template <typename Parts>
@@ -106,7 +106,7 @@ void BasicLane<Parts>::place_slots() {
   if (writes) log_.begin_after(slots_.begins_after(log_, extent, size_class, at));
 }
 
-// Called until it returns true, which begins the call.
+// Begins the call if it may; returns whether it has.
 template <typename Parts>
 bool BasicLane<Parts>::begin() {
   if (!log_.may_begin(part_->traits.slot_written == 0)) {
@@ -234,11 +234,11 @@ bool BasicLane<Parts>::arrived(const Step& step) {
   const bool all = step.peer == kAllPeers;
   if (!(all ? all_arrived(step.tick) : arrived(step.peer, step.tick))) return false;
   if (staging_.looks() && (all || staging_.looks_at(step.peer))) [[unlikely]]
-    look(log_.call());
+    time_load(log_.call());
   return true;
 }
 
-// Both schedules begin with the entry, which is done: so the other one goes on behind it.
+// The other schedule goes on behind the entry, with which both begin, and which is done.
 template <typename Parts>
 bool BasicLane<Parts>::go_on_viewing() {
   trials_.forget_time();
@@ -269,7 +269,7 @@ bool BasicLane<Parts>::all_entered() {
   for (int peer = 0; peer < ranks_; ++peer) {
     if (peer != rank_ && !entered(peer)) return false;
   }
-  log_.all_have_entered();
+  log_.note_all_entered();
   return true;
 }
 
@@ -309,7 +309,7 @@ bool BasicLane<Parts>::is_non_temporal(const Step& step) const {
                           step.dst.base >= kPrivateSpaces && step.bytes >= kLeastNonTemporal);
 }
 
-// This and a reduction are one pass over memory with the next step, where that copies the same.
+// A copy or reduction is one pass over memory with the next step, where that copies the same.
 template <typename Parts>
 void BasicLane<Parts>::copy(const Step& step, const std::byte* src) {
   std::byte* const dst = addresses_.of(step.dst);
@@ -376,7 +376,7 @@ bool BasicLane<Parts>::receive(const Step& step) {
 
 // Times a load of a peer's record of the call, which no other rank reads unless a call fails.
 template <typename Parts>
-[[gnu::noinline]] void BasicLane<Parts>::look(uint32_t call) {
+[[gnu::noinline]] void BasicLane<Parts>::time_load(uint32_t call) {
   staging_.look(&log_.record_at(staging_.next_look(), call), call);
 }
 
