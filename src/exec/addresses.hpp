@@ -30,7 +30,7 @@ class Addresses {
 
   [[nodiscard]] std::byte* of(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
 
-  // These four are set for each call.
+  // Setters of the places of one call.
   void set_buffers(std::byte* send, std::byte* recv) {
     bases_[0] = send;
     bases_[1] = recv;
@@ -61,7 +61,7 @@ class Addresses {
   // Whether the buffers of all ranks lie in memory that all map (tutti_alloc). All ranks come to
   // the same answer, for they look at the same addresses.
   [[nodiscard]] bool sees_all_buffers();
-  // After this call the buffers of peers are at the addresses at which this process maps them.
+  // Turns the addresses of peers' buffers into those at which this process maps them.
   void view_buffers();
 
   // The beginning of a copy of a rank's slots, wherever in it the slot of the call lies.
@@ -74,7 +74,7 @@ class Addresses {
   [[nodiscard]] std::byte*& base(Space space, int peer) {
     return bases_[Ref::of(space, 0, peer).base];
   }
-  // Two bases, send and recv.
+  // The bases of a rank's two buffers, send and recv.
   [[nodiscard]] std::span<std::byte*, 2> buffers_of(int rank);
 
   const int rank_;

@@ -36,7 +36,7 @@ enum class Purpose : uint8_t {
   kInColumn = 64,
   kInHost = 96
 };
-// Such a step of a call of that collective.
+// The purpose of such a step of a call of that collective.
 constexpr Purpose step_on(Collective collective, Purpose kind) {
   return static_cast<Purpose>(static_cast<int>(kind) + static_cast<int>(collective));
 }

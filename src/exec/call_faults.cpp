@@ -57,8 +57,8 @@ std::string CallFaults::lateness(int peer, uint32_t wanted, bool begun) const {
                      state_behind(names.transport(), peer));
 }
 
-// Which call differed: `call`, or one before it at which nobody looked. The record of such a one
-// may have been written over by now; then it is `call` that is shown.
+// The call that differed: `call`, or one before it at which nobody looked. The record of such a one
+// may have been written over by now; then `call` is shown.
 uint32_t CallFaults::first_difference(int peer, uint32_t call) const {
   for (uint32_t earlier = log.entered_by_all() + 1; !reached(earlier, call); ++earlier) {
     const CallRecord& mine = own_record(earlier);

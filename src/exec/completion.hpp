@@ -3,9 +3,9 @@
 // How something that was started ends: the common part of collective operations and messages, and
 // what a tutti_request_t refers to.
 //
-// It may outlive what carries it out (HelpedProgress), which then must not be touched any more. So
-// a thread that helps *visits* it, which it can as long as it is active. An activation is over for
-// its owner, who may be destroyed when all are, once it is done and its last visitor has left.
+// A completion may outlive the HelpedProgress that carries it out. So a thread that helps *visits*
+// the completion, which it can do only while that is active. An activation is over once it is done
+// and its last visitor has left. When all are over, the HelpedProgress may be destroyed.
 #pragma once
 
 #include <atomic>
@@ -30,7 +30,7 @@ class Completion {
 
   // Begins an activation; it must not be active.
   virtual Status start(StartedFor whom) = 0;
-  // After an error of start(), which may have come half way: it is not active.
+  // Ends the activation after an error of start(), which may have come half way.
   void did_not_start() { state_.store(0, std::memory_order_release); }
   // Instead of start(): the activation ends with this error before it has begun.
   void fail(Status status) {
@@ -50,9 +50,9 @@ class Completion {
   [[nodiscard]] bool done() const {
     return (state_.load(std::memory_order_acquire) & kActive) == 0;
   }
-  // Once done.
+  // The outcome, once done.
   [[nodiscard]] const Status& status() const { return status_; }
-  // Once done: returns when no thread is on its way out any more that has waited for it.
+  // Returns, once done, when the last thread that has waited for it is out.
   void await_visitors() const {
     if (state_.load(std::memory_order_acquire) != 0) [[unlikely]]
       await_last_visitor();
@@ -86,8 +86,8 @@ class Completion {
   // Waits like wait(), as a visitor.
   virtual Status wait_inside(int64_t timeout_ms) = 0;
 
-  // Once per activation. Whether it is over, as nobody is inside; else its last visitor tells
-  // progress(). After it returns, the object may be gone.
+  // Ends the activation, once. Returns whether it is over, as nobody is inside; else its last
+  // visitor tells progress(). The object may be gone afterwards.
   [[nodiscard]] bool complete(Status status) {
     std::unique_lock lock(lock_);
     status_ = std::move(status);
@@ -118,7 +118,7 @@ class Completion {
   static constexpr uint32_t kActive = 1;
   static constexpr uint32_t kVisitor = 2;
 
-  // While it is inside, what carries this out stays.
+  // A visit. While it lasts, the HelpedProgress stays.
   class Visit {
    public:
     explicit Visit(Completion& visited) : visited_(visited), inside_(visited.enter()) {}
@@ -127,7 +127,7 @@ class Completion {
     ~Visit() {
       if (inside_) visited_.exit();
     }
-    // False: it was not active.
+    // Whether it has begun: the completion was active.
     [[nodiscard]] bool inside() const { return inside_; }
 
    private:
@@ -162,7 +162,7 @@ class Completion {
   };
   static inline constinit thread_local const Inside* innermost = nullptr;
 
-  // Not inlined: calls without a function would save registers for it.
+  // The search is not inlined, lest calls without a function save registers for it.
   [[nodiscard, gnu::noinline, gnu::cold]] bool is_inside() const {
     for (const Inside* inside = innermost; inside != nullptr; inside = inside->outer) {
       if (inside->of == this) return true;

@@ -40,7 +40,7 @@ class Executor : public HelpedProgress {
            Choose choose, Transport& transport, Health& health, WorkerPool& workers);
   ~Executor() override;
 
-  // Blocking. Calls come from one thread at a time.
+  // Runs a call to its end. Calls come from one thread at a time.
   Status run(const Call& call);
   // Queues an operation, which must stay in place until done.
   Status submit(Operation& operation, StartedFor whom);
@@ -89,7 +89,7 @@ class Executor : public HelpedProgress {
   // How a call that did not succeed ends: breaks the communicator and words the error.
   Status give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, Advance advance,
                  WaitEnd end);
-  // In a catch block: of a call that an exception ends, perhaps before it reached the lanes.
+  // The end of a call by the exception that is being handled, perhaps before it reached the lanes.
   Status broke_down(const Call& call, uint64_t sequence) noexcept;
   Status broke_down(LaneGroup& lanes, const Call& call, uint64_t sequence) noexcept;
   Status prepare(Operation& operation);

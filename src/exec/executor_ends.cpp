@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How calls end that do not succeed, and how ranks part. Who shares no memory with a peer has to be
-// told what that peer did: by the journal, for which nobody waits long.
+// The ends of calls that do not succeed, and how ranks part. A rank that shares no memory with a
+// peer learns from the journal what that peer did; nobody waits long for that.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,15 +18,15 @@
 namespace tutti {
 namespace {
 
-// For the answers of all ranks, and for two ranks to find out which call was the first to differ.
+// The time for the answers of all ranks, and for two ranks to find the first call that differed.
 constexpr int64_t kAnswersMs = 1000;
 constexpr int64_t kComparingMs = 2000;
 // A rank asks all others so much later than the one before it, that the first may answer for all.
 constexpr int64_t kApartMs = 1;
 constexpr int64_t kMostApartMs = 200;
-// For peers to make the last call of a rank that leaves.
+// The time for peers to make the last call of a rank that leaves.
 constexpr int64_t kLastCallsMs = 50;
-// Ranks named in a text.
+// The most ranks that a text names.
 constexpr size_t kMostNamed = 8;
 
 // Whether this rank takes anything from another in such a call.
@@ -151,8 +151,8 @@ std::string Executor::name_of(int rank) const {
   return tutti::name_of(rank, transport_.process(rank));
 }
 
-// For the text of a timeout. A lane knows its neighbour only, which may itself wait for the one
-// that is late.
+// The late ranks, for the text of a timeout. A lane knows its neighbour only, which may itself wait
+// for the one that is late.
 std::string Executor::who_is_late(LaneGroup& lanes, uint64_t sequence) {
   const std::string here = lanes.blocked_on();
   if (journal_ == nullptr) return here;
@@ -223,7 +223,7 @@ Status Executor::compare_last_calls() {
   if (knows()) return differs;
   if (far) journal_->leave(far->asks);
   if (wait(kLastCallsMs, knows) || !far) return differs;
-  // Whoever has made its call answers that at once, whatever it does now.
+  // A rank that has made its call answers that at once, whatever it does now.
   wait(kAnswersMs, [&] { return far->heard(0, differs); });
   return differs;
 }

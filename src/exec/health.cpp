@@ -102,7 +102,7 @@ bool Health::stop_for(const Status& cause, bool heard) {
   }
   transport_.recovery().has_failed(cause.code());
   stop_.store(1, std::memory_order_release);
-  // Unconditionally: a sleeper must not miss this one.
+  // The fence is unconditional: a sleeper must not miss this one.
   std::atomic_thread_fence(std::memory_order_seq_cst);
   transport_.notify();
   return true;

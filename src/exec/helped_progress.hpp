@@ -17,7 +17,7 @@ namespace tutti {
 
 class Health;
 
-// How often poll_briefly() polls: for half a microsecond or more.
+// How often poll_briefly() polls.
 inline constexpr uint32_t kPollsAtOnce = tuned::kPollsAtOnce;
 
 class HelpedProgress : public Driven {

@@ -19,9 +19,8 @@ constexpr size_t kAccumulatorBytes = tuned::kAccumulatorBytes;
 // The longest private memory of a schedule that is kept from call to call.
 constexpr size_t kMostKept = 1 << 20;
 
-// While it lives, those who look from outside see that this rank runs a function of the user in a
-// call (transports/notes.hpp). The thread may have said there that it waits in that call: it will
-// again.
+// The note, while it lives, that this rank runs a function of the user in a call
+// (transports/notes.hpp). The thread may have said there that it waits in that call: it will again.
 class FunctionNote {
  public:
   // `note` may be null.
@@ -73,7 +72,7 @@ std::byte* HostEngine::scaled(const Call& call, int ranks, uint32_t element_byte
   return scaled_.data();
 }
 
-// Through a small accumulator, because dst may be any of the sources.
+// Reduces through a small accumulator, because dst may be any of the sources.
 void HostEngine::reduce_by_function(const Call& call, size_t element_bytes, std::byte* dst,
                                     size_t k, size_t count, const ReduceOptions& options,
                                     const CallRecord& record) {

@@ -100,7 +100,7 @@ Status Journal::heard(int peer, std::span<const std::byte> bytes) {
 
 // ---- calls that differ -------------------------------------------------------------------------
 
-// With the call of that number, if this rank has made it.
+// Compares with the call of that number, if this rank has made it.
 Journal::Outcome Journal::compare(int peer, const CallNote& theirs) const {
   const uint64_t at = theirs.record.sequence;
   const bool halves = theirs.kind == NoteKind::kCompares;

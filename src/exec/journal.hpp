@@ -54,7 +54,7 @@ struct CallNote {
 };
 static_assert(sizeof(CallNote) == 64);
 
-// Any thread.
+// The journal of one rank; any thread may use it.
 class Journal {
  public:
   // Tells one rank of the communicator; does not block.

@@ -78,7 +78,7 @@ class LaneQueue {
   [[nodiscard]] bool empty() const { return length_.load(std::memory_order_acquire) == 0; }
   // Whether a thread drives it at this moment.
   [[nodiscard]] bool driven() const { return driven_.load(std::memory_order_relaxed); }
-  // Only for the thread that makes calls while the queue is empty: then no other uses the lanes.
+  // The lanes, for the thread that makes calls while the queue is empty: then no other uses them.
   [[nodiscard]] LaneGroup& lanes() { return *lanes_; }
   [[nodiscard]] WaitReporter& wait_reporter() { return reporter_; }
 
@@ -95,7 +95,7 @@ class LaneQueue {
   WaitReporter reporter_;  // of the call that runs on them
   std::atomic<bool> driven_{false};
   std::atomic<size_t> length_{0};
-  bool started_ = false;  // of the front; the driver's own, as what follows
+  bool started_ = false;  // the front runs; the driver's own, as what follows
   // The last operation that was long.
   uint64_t long_bytes_ = 0;
   int64_t long_end_ms_ = 0;

@@ -25,7 +25,7 @@ Result<bool> PeerReader::refused(const Status& why, int peer, std::byte* dst, ui
   return ask(peer, dst, address, bytes);
 }
 
-// Piece by piece; the peer waits in the same call.
+// Asks piece by piece; the peer waits in the same call.
 Result<bool> PeerReader::ask(int peer, std::byte* dst, uint64_t address, uint64_t bytes) {
   const Result<bool> done = window_->ask_for(peer, dst, address, bytes);
   asking_ = done.ok() && !*done;

@@ -17,8 +17,7 @@
 namespace tutti {
 namespace {
 
-// A lane costs a hand-off to another thread, some microseconds: worth it from this many bytes per
-// lane.
+// A lane costs a hand-off to another thread, which pays from this many bytes per lane.
 constexpr uint64_t kLeastBytesPerLane = tuned::kLeastBytesPerLane;
 
 int lanes_for(uint64_t bytes, int lanes) {

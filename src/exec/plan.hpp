@@ -41,7 +41,7 @@ struct ScheduledPlan {
   // slot is used.
   uint64_t slot_extent = 0;
   bool has_root = false;  // has_root(collective)
-  // It uses the ping-pong slots, which two ranks swap from call to call.
+  // Whether it uses the ping-pong slots, which two ranks swap from call to call.
   bool ping_pong_slots = false;
   // The plan that replaces this one after the entry, if all buffers lie in memory that all ranks
   // map (Limits::views), as the entries say. Null: this one goes on.
@@ -65,7 +65,7 @@ struct ComposedPlan {
   std::vector<Phase> phases;
   uint64_t offset = 0;
   uint64_t scratch_bytes = 0;
-  // It reduces by moves, on some rank, and by no phase that begins the reduction.
+  // Whether some rank reduces by moves, and no phase begins the reduction.
   bool reduces_alone = false;
   uint32_t most_sources = 0;  // of those moves on this rank
 };
@@ -106,8 +106,8 @@ struct Plan {
 // The algorithms for a call, the same on all ranks.
 using Choose = std::function<Chosen(const Problem&)>;
 
-// The problem with the other kind of stores to the receive buffer (Chosen), and the words for that
-// kind: "past the caches" or "through the caches".
+// The problem with the other kind of stores to the receive buffer (Chosen). The words for its kind:
+// "past the caches" or "through the caches".
 [[nodiscard]] Problem with_other_stores(Problem problem);
 [[nodiscard]] std::string_view kind_of_stores(const Problem& problem);
 
@@ -121,8 +121,8 @@ struct PlanContext {
   bool can_view = false;  // SharedMemory::can_view()
   const Choose* choose = nullptr;
   const Choose* choose_alone = nullptr;  // the same for phases that are; null: `choose`
-  // The hosts of the ranks if there are several, and the contexts of the scopes of a composition;
-  // null for a scope that this rank is not in.
+  // The hosts of the ranks if there are several. The contexts of the scopes of a composition, null
+  // for one that this rank is not in.
   const Hosts* hosts = nullptr;
   const Hosts* cache_domains = nullptr;  // as in Problem
   std::array<const PlanContext*, kScopes> scopes{};

@@ -39,7 +39,7 @@ class PhasePlanner {
   PhasePlanner(const PlanContext& context, const Call& call, uint32_t signature)
       : context_(context), call_(call), signature_(signature) {}
 
-  // None if for some phase there is no algorithm.
+  // The plan; none if there is no algorithm for some phase.
   std::optional<ComposedPlan> plan(const Composition& composition) {
     std::optional<ComposedPlan> composed(std::in_place);
     composed->scratch_bytes = composition.scratch_bytes;

@@ -40,8 +40,7 @@ class SlotAllocator {
   // The offset of the call's slot in copy `call & 1`. Calls that use slots ask for it in their
   // order.
   uint64_t place(uint32_t call, uint64_t extent, const SizeClass& size_class);
-  // After place(), where this rank writes its slot: the call that all peers must have entered
-  // before that.
+  // The call that all peers must have entered before this rank writes its slot, after place().
   [[nodiscard]] uint32_t begins_after(const CallLog& log, uint64_t extent,
                                       const SizeClass& size_class, uint64_t at);
   // The place of the next call like this one.
@@ -50,8 +49,8 @@ class SlotAllocator {
     return next + extent <= size_class.room ? next : 0;
   }
 
-  // For calls with ping-pong slots (sched/schedule.hpp): whether the ranks use each other's this
-  // time.
+  // Begins a call with ping-pong slots (sched/schedule.hpp). Returns whether the two ranks use each
+  // other's in it.
   bool swap() { return ping_pong_.exchange() != 0; }
   [[nodiscard]] bool must_grow_ping_pong(uint64_t extent) const {
     return extent > ping_pong_reserved_;

@@ -58,7 +58,7 @@ class StepMessages {
   void cancel();
 
   [[nodiscard]] const Status& failed() const { return failed_; }
-  // After kOtherSize: the size of the message, in words; empty if it was longer than its step.
+  // The size of the message, in words, after kOtherSize.
   [[nodiscard]] std::string received() const;
   [[nodiscard]] bool sends() const { return !sends_.empty(); }
   [[nodiscard]] bool receives() const { return !receives_.empty(); }

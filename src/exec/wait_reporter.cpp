@@ -18,7 +18,7 @@
 namespace tutti {
 namespace {
 
-// When it is first found out for whom, which allocates; then how often.
+// The wait before it is first found out for whom, which allocates; then between two times.
 constexpr int64_t kLookAfterMs = 100;
 constexpr int64_t kLookEveryMs = 500;
 // Ranks of other hosts warn this much later than those of rank 0's host. So they can see its
@@ -86,7 +86,8 @@ void WaitReporter::warn(const PendingWait& waiting, int64_t now_ms) const {
             getpid());
 }
 
-// One of rank 0's host, else a lower one. Who has asked longer ago may have stopped waiting since.
+// Whether a rank of rank 0's host says it, else a lower one. One that has asked longer ago may have
+// stopped waiting since.
 bool WaitReporter::another_host_says_it(const PendingWait& waiting, int64_t now_ms) const {
   if (is_beside_rank_0(settings_.rank)) return false;
   const int64_t since_ms = now_ms - (now_ms - wait_.since_ms) * 3 / 4;
@@ -95,7 +96,7 @@ bool WaitReporter::another_host_says_it(const PendingWait& waiting, int64_t now_
   });
 }
 
-// Or a lower rank of this host that waits as long and is able to.
+// Whether another host says it, or a lower rank of this host that waits as long and is able to.
 bool WaitReporter::another_says_it(const PendingWait& waiting, int64_t now_ms) const {
   if (another_host_says_it(waiting, now_ms)) return true;
   for (int rank = 0; rank < settings_.rank; ++rank) {

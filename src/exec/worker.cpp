@@ -81,10 +81,10 @@ void Worker::run() {
   }
 }
 
-// False: it was the last one.
+// Does what there is to do; returns false at the stop.
 bool Worker::turn() {
   take_inbox();
-  // After that, for what signals the stop is taken with the inbox, and would end no wait.
+  // The stop is looked at last: its signal is taken with the inbox, and would end no wait.
   if (stopping_.load()) return false;
   if (const Driven* first = first_in_need(); first != nullptr) {
     work(*first);
@@ -171,7 +171,7 @@ Status WorkerPool::wake(int worker, Driven& driven) noexcept {
   }
 }
 
-// With the lock.
+// The worker, which is started if it is not yet; with the lock held.
 Result<Worker*> WorkerPool::worker_of(size_t worker) {
   if (workers_[worker] == nullptr) {
     auto made = std::make_unique<Worker>(static_cast<int>(worker), cores_[worker], busy_);

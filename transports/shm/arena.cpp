@@ -32,8 +32,8 @@ bool Arenas::open() {
   return true;
 }
 
-// All of it: what is taken never moves. Aligned, for huge pages enter a page table only if they are
-// so in both.
+// Maps all of it, so that what is taken never moves. File and address are aligned alike, without
+// which no huge page enters a page table.
 bool Arenas::map_own() {
   auto own = region_.map_huge(layout_.arena(rank_));
   if (!own.ok()) return false;

@@ -60,7 +60,7 @@ struct Parcel {
   uint8_t has_pidfd[kBatch];
 };
 
-// 0: unknown.
+// The number of the namespace; 0: unknown.
 uint64_t own_pid_namespace() {
   struct stat found {};
   return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
@@ -200,7 +200,7 @@ Status hand_over(const std::vector<Guest>& guests, const Attached& attached, int
     const Status sent =
         send_parcels(guests[r], opens, *attached.region, attached.processes, deadline_ms);
     if (!sent.ok()) return of_rank(r, sent);
-    // With pidfds the next one's turn comes when this one has taken its own.
+    // A rank that takes pidfds has taken its own before the turn of the next.
     TUTTI_RETURN_IF_ERROR(await_until(opens ? r - std::min(r, kMostUntaken) : r + 1));
   }
   return await_until(guests.size());

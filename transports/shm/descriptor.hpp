@@ -48,7 +48,7 @@ struct Descriptor {
 };
 static_assert(sizeof(Descriptor) <= kDescriptorBytes);
 
-// Written by the rank itself.
+// A rank of the host, written by itself.
 struct Member {
   std::atomic<uint32_t> present;  // the rest precedes it
   int32_t rank;                   // its number in the communicator

@@ -22,7 +22,7 @@ constexpr int kFramesPerTurn = tuned::kFramesPerTurn;
 bool ShmEndpoint::drain(int rank, const Transfer* wanted) {
   Peer& from = peer(rank);
   for (int i = 0; i < kFramesPerTurn && from.failure.ok(); ++i) {
-    // In this order: a look at the next cell takes its line from the peer, who is to write it.
+    // The cell is looked at last: that takes its line from the peer, who is to write it.
     if ((wanted != nullptr && wanted->done) || !from.in.ready()) break;
     const Frame frame = from.in.frame();
     if (!handle(rank, frame)) {

@@ -104,7 +104,7 @@ Result<const Mapping*> FallbackCopy::buffer_of(int rank) {
   return &buffer;
 }
 
-// 0, or an errno.
+// Fills the buffer of the rank that asks; returns 0, or an errno.
 int FallbackCopy::fill_buffer(int asker, uint64_t address, uint64_t bytes) {
   const auto buffer = buffer_of(asker);
   if (!buffer.ok()) return ENOMEM;

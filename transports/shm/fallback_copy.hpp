@@ -24,8 +24,8 @@ class FallbackCopy {
   FallbackCopy(const Region& region, const Layout& layout, int lane, int rank)
       : region_(region), layout_(layout), lane_(lane), rank_(rank) {}
 
-  // Called with the same arguments, and Transport::notify() after each call, until it returns true:
-  // then `dst` is filled.
+  // Asks `owner` for its memory. To be called with the same arguments until it returns true: then
+  // `dst` is filled. Transport::notify() follows each call.
   Result<bool> ask(int owner, std::byte* dst, uint64_t address, uint64_t bytes);
   // Puts what peers request into their buffers; returns whether there was anything. A load if there
   // is nothing.

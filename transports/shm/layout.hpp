@@ -38,7 +38,7 @@ inline constexpr uint64_t kApart = 2 * kCacheLine;
 inline constexpr uint64_t kDescriptorBytes = 4 * kApart;
 inline constexpr uint64_t kMemberBytes = 32;  // descriptor.hpp
 
-// At offset 0; written by the maker before it hands the region over, then read only.
+// The beginning of the region, written by the maker before it hands it over, then read only.
 struct Header {
   std::byte nonce[16];
   uint64_t total_bytes;
@@ -55,7 +55,7 @@ struct alignas(kApart) FallbackRequest {
   uint64_t address;                        // in the owner's process
   uint64_t bytes;
 };
-// Written by the owner of what was requested.
+// The answer of the owner of what was requested.
 struct alignas(kApart) Reply {
   std::atomic<uint32_t> number;  // of the last request that was looked after
   int error;                     // an errno; precedes it
@@ -90,7 +90,7 @@ class Layout {
   // The bytes that are mapped at the start.
   [[nodiscard]] uint64_t near_bytes() const { return slots_; }
   [[nodiscard]] Span common() const { return {0, lines_}; }
-  // For who looks from outside: descriptor.hpp. The members are those of all ranks.
+  // The descriptor for who looks from outside (descriptor.hpp), and the members of all ranks.
   [[nodiscard]] Span descriptor() const { return {kApart, kDescriptorBytes}; }
   [[nodiscard]] Span members() const { return {descriptor().end(), ranks_ * kMemberBytes}; }
   [[nodiscard]] Span state() const { return {state_, sizeof(SharedState)}; }
@@ -121,14 +121,14 @@ class Layout {
   [[nodiscard]] Span notes(int rank, int lane) const;
   [[nodiscard]] Span fallback_buffer(int rank, int lane) const;
 
-  // Between two different ranks.
+  // The ring between two different ranks.
   [[nodiscard]] Span ring(int channel, int from, int to) const;
-  // That which is the sender's at first.
+  // The buffer that is the sender's at first.
   [[nodiscard]] Span ping_pong(int channel, int from, int to) const;
   // Rings and ping-pong buffers of both directions.
   [[nodiscard]] Span pair(int channel, int a, int b) const;
 
-  // Behind total_bytes(), if the file is as long as that.
+  // The arena of a rank, behind total_bytes() if the file is as long as that.
   [[nodiscard]] Span arena(int rank) const;
   [[nodiscard]] uint64_t total_with_arenas() const { return arena(ranks()).offset; }
 

@@ -24,15 +24,15 @@ class LongMessages {
   // The route by which a message from that peer comes; `higher`: the peer has a higher rank.
   [[nodiscard]] Routes::Route route_of(Peer& from, bool higher, uint64_t bytes);
 
-  // One that was asked for is here. If others go in the other direction meanwhile, it counts when
-  // the first of these has gone, too (Received).
+  // A message that was asked for is here. If others go in the other direction meanwhile, it counts
+  // when the first of these has gone, too (Received).
   void has_come(Peer& from, const Operation& receive, Routes::Route route);
   // A send to that peer that was asked for is over.
   void has_gone(Peer& to) {
     if (to.uncounted) [[unlikely]]
       settle(to, now_s());
   }
-  // One that was sent without asking is here, by the ring.
+  // A message that was sent without asking is here, by the ring.
   void took_by_ring(Peer& from, uint64_t bytes, double seconds) {
     took(from, Routes::Route::kRing, bytes, seconds);
   }

@@ -28,7 +28,7 @@ struct Notifier {
   // thread that is about to sleep sees to that, or a fence here.
   [[nodiscard]] bool anyone_sleeps() const {
     std::atomic_signal_fence(std::memory_order_seq_cst);
-    // Not std::atomic_thread_fence, which GCC refuses to build for ThreadSanitizer.
+    // GCC refuses to build std::atomic_thread_fence for ThreadSanitizer.
     if (needs_fence) __sync_synchronize();
     return sleepers->count.load(std::memory_order_relaxed) != 0;
   }

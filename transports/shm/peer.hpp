@@ -39,8 +39,8 @@ struct Peer : match::PeerQueues<Operation>, RingPair {
   Queue<Operation> pulls;             // receives that read its memory
   uint32_t asked = 0;                 // sends that wait for its answer
   std::optional<Received> uncounted;  // until what is sent to it has gone, too
-  // Of its long messages, unless cores are oversubscribed; made at the first, for they take several
-  // KB.
+  // The routes of its long messages, unless cores are oversubscribed. They are made at the first
+  // one, for they are large.
   std::unique_ptr<Routes> routes;
 
   // Whether it asked for sends that it has not taken, or begun to.

@@ -50,7 +50,7 @@ Status read_process(int pid, void* dst, uint64_t address, uint64_t bytes) {
 
 Result<bool> all_can_pull(Exchange& exchange, std::span<const PeerProcess> processes) {
   TUTTI_ASSIGN_OR_RETURN(auto number, random_128());
-  // Stays in place until the others have read it, which the second exchange tells.
+  // The number stays in place until the others have read it, which the second exchange tells.
   const Sample mine{reinterpret_cast<uint64_t>(&number), number};
   TUTTI_ASSIGN_OR_RETURN(auto samples, gather_values(exchange, mine));
   bool can = true;

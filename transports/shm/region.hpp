@@ -40,7 +40,7 @@ class Mapping {
   // repeat, but it is a system call.
   [[nodiscard]] Status reserve(Span span) const;
   // Enters a reserved part into this process's page tables in one go, if the system can. Page by
-  // page it would take ten times as long, and copies would look slow.
+  // page it would take far longer, and copies would look slow.
   void map_in(Span span) const;
   // Gives memory back; it reads as zeros from then on.
   void release(Span span) const;
@@ -53,15 +53,15 @@ class Mapping {
   int file_ = -1;  // the region's if it is open
 };
 
-// One without a name, empty; memfd_create(2), or what comes nearest to it.
+// An empty file without a name: memfd_create(2), or what comes nearest to it.
 Result<Fd> anonymous_file();
 
 class Region {
  public:
-  // A new one, all zero, whose size nobody can change. Its file goes on to `whole` bytes if this
+  // A new region, all zero, whose size nobody can change. Its file goes on to `whole` bytes if this
   // process may make such long files. The first layout.near_bytes() are mapped.
   static Result<Region> create(const Layout& layout);
-  // The one behind a descriptor that another process made with create().
+  // The region behind a descriptor that another process made with create().
   static Result<Region> map(Fd file, const Layout& layout);
 
   // A further part, whole pages.

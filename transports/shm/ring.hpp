@@ -72,17 +72,17 @@ struct alignas(kCacheLine) Credits {
   std::atomic<uint64_t> cells;    // taken out
   std::atomic<uint64_t> data;     // bytes of the data area freed
   std::atomic<uint64_t> matched;  // cost of the eager messages that have met their receive
-  // Not counts: Routes::need_not_ask() and by_ring().
+  // The words of Routes::need_not_ask() and by_ring(), which are no counts.
   std::atomic<uint32_t> need_not_ask;
   std::atomic<uint32_t> by_ring;
 };
 
 struct RingMemory {
   Credits credits;
-  // By the producer: how many sends it has taken back after it asked for them. What the consumer
+  // The producer's count of sends that it has taken back after it asked for them. What the consumer
   // read meanwhile may be anything.
   alignas(2 * kCacheLine) std::atomic<uint32_t> withdrawn;
-  // By the consumer: a count of the longer frames that it has taken. The producer reads it only to
+  // The consumer's count of the longer frames that it has taken. The producer reads it only to
   // see how long that takes (adapt/distance.hpp). It lies so far from what the producer reads
   // otherwise that no prefetcher brings both (docs/notes/15).
   alignas(2048) std::atomic<uint32_t> taken;
@@ -107,8 +107,8 @@ constexpr uint64_t ring_first_bytes(uint64_t ranks) {
   return std::clamp(share_of_pair(kOfAll, ranks), kLeast, kMost);
 }
 
-// All of it, a power of two, too: as far as longer messages let it grow where cores are
-// oversubscribed (RingWriter::reach_for). Until then no more than addresses.
+// The whole data area, a power of two, too. Where cores are oversubscribed, longer messages let
+// what is used grow so far (RingWriter::reach_for). Until then it is no more than addresses.
 constexpr uint64_t ring_data_bytes(uint64_t ranks) {
   constexpr uint64_t kMost = 1 << 20;
   constexpr uint64_t kOfAll = 256 << 20;

@@ -32,7 +32,7 @@ class RingReader {
   RingReader(uint64_t data_bytes, PingPongBuffers& ping_pong)
       : area_bytes_(data_bytes), ping_pong_(&ping_pong) {}
 
-  // Before anything else.
+  // Says where the ring lies, before anything else.
   void lie_in(RingMemory* memory) {
     memory_ = memory;
     area_ = reinterpret_cast<const std::byte*>(memory + 1);
@@ -52,7 +52,7 @@ class RingReader {
                       now.numbers.where.load(std::memory_order_relaxed),
                       now.numbers.withdrawn.load(std::memory_order_relaxed),
                       now.numbers.payload_in.load(std::memory_order_relaxed)};
-    // Comes while the frame is being looked at.
+    // The payload comes while the frame is being looked at.
     const bool somewhere = !frame.in_ping_pong() || frame.ping_pong() < kPingPongPieces;
     if (frame.bytes > kInlineBytes && somewhere) __builtin_prefetch(payload_of(frame));
     return frame;

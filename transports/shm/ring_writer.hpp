@@ -31,7 +31,7 @@ class RingWriter {
         ping_pong_(&ping_pong),
         staging_(staging) {}
 
-  // Before anything that looks there.
+  // Says where the ring lies, before anything that looks there.
   void lie_in(RingMemory* memory) {
     memory_ = memory;
     area_ = reinterpret_cast<std::byte*>(memory + 1);
@@ -58,7 +58,7 @@ class RingWriter {
     refresh();
     return fits(payload);
   }
-  // Cost of eager messages that have not met a receive yet, at most.
+  // The cost of eager messages that have not met a receive yet, at most.
   [[nodiscard]] uint64_t unmatched(uint64_t tolerated) {
     if (eager_ - matched_ > tolerated) refresh();
     return eager_ - matched_;
@@ -79,10 +79,10 @@ class RingWriter {
   // A send that was asked for is taken back: its buffer may change as soon as this returns.
   void withdraw() {
     memory_->withdrawn.store(++withdrawn_, std::memory_order_relaxed);
-    // Not std::atomic_thread_fence, which GCC refuses to build for ThreadSanitizer.
+    // GCC refuses to build std::atomic_thread_fence for ThreadSanitizer.
     __sync_synchronize();
   }
-  // False once the consumer's counts make no sense; there is no room then.
+  // Whether the consumer's counts make sense; else there is no room.
   [[nodiscard]] bool sound() const { return sound_; }
 
   // The following need room().
@@ -164,7 +164,7 @@ class RingWriter {
     cell.bytes.store(bytes, std::memory_order_relaxed);
     cell.stamp.store(static_cast<uint32_t>(cells_ / kCells) + 1, std::memory_order_release);
     ++cells_;
-    // While the peer is waited for, it costs nothing to take from it what is written next.
+    // The next line to write is taken from the peer now, which costs nothing while it is awaited.
     prefetch_to_write(&memory_->cells[cells_ % kCells]);
   }
 

@@ -67,7 +67,7 @@ class Rings {
   Status open(RingPair& pair, int peer, uint64_t payload) const {
     return pair.open_for(payload) ? Status() : reserve(pair, peer, payload);
   }
-  // Before the first look at where the payload of a frame from that peer lies.
+  // Maps in the data area up to a frame's payload, before the first look at it.
   void map_in_data(RingPair& pair, int peer, const Frame& frame) const;
 
   // Calls `opened(peer)` for those that have opened a ring to this rank since the last call;

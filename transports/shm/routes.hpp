@@ -51,7 +51,7 @@ class Routes {
   }
   // The sizes, a bit each, at which the ring is the better route or is being tried.
   [[nodiscard]] uint32_t by_ring() const { return by_ring_; }
-  // Those of by_ring() at which it is tried for not the first time. A sender that has room need not
+  // The sizes of by_ring() at which the ring has been tried before. A sender that has room need not
   // ask first then, which makes the ring faster than it was.
   [[nodiscard]] uint32_t need_not_ask() const { return need_not_ask_; }
   static bool includes(uint32_t sizes, uint64_t bytes) {

@@ -92,7 +92,7 @@ class ShmWindow final : public Window {
   }
 
  private:
-  // Maps a part, once, and then lets `place(rank's, rank)` say where what is in there lies.
+  // Maps a part, once. Then `place(entry, rank)` sets where the rank's memory in there lies.
   Status map(Mapping& mapping, Span part, const auto& place) {
     if (mapping.is_open()) return {};
     TUTTI_ASSIGN_OR_RETURN(mapping, region_.map(part));
