@@ -174,9 +174,8 @@ Status Communicator::make_executor(WorkerPool& workers, const PlanInputs& inputs
   TUTTI_ASSIGN_OR_RETURN(
       lanes_, Lanes::create(connection_, rank_, ranks_, inputs, environment.staging, config_.name));
   ExecutorSettings settings;
-  settings.rank = rank_;
-  settings.ranks = ranks_;
-  lanes_->describe(settings);
+  settings.context = lanes_->context();
+  settings.polls = settings.context.hosts != nullptr;
   settings.tell = [this](int rank, const CallNote& note) { control_->tell(rank, bytes_of(note)); };
   settings.caller_budget = spin_budget_for(inputs.local_ranks, inputs.cores);
   settings.worker_budget = spin_budget_for(inputs.local_ranks * (1 + workers.size()), inputs.cores);
@@ -194,7 +193,7 @@ Status Communicator::make_executor(WorkerPool& workers, const PlanInputs& inputs
   wait_report_ = {.rank = rank_,
                   .ranks = ranks_,
                   .transport = connection_.transport.get(),
-                  .hosts = settings.hosts,
+                  .hosts = settings.context.hosts,
                   .warn_after_ms = environment.warn_after_ms,
                   .communicator = config_.name};
   settings.wait_report = wait_report_;

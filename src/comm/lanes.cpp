@@ -143,16 +143,17 @@ Result<std::unique_ptr<Lane>> Lanes::open_lane(const PlanContext& context, Trans
                                 std::move(endpoint));
 }
 
-void Lanes::describe(ExecutorSettings& settings) const {
+PlanContext Lanes::context() const {
+  PlanContext context{.rank = rank_, .ranks = ranks_};
   if (connection_.joined == nullptr) {
-    settings.limits = limits_;
-    settings.can_view = can_view_;
-    settings.cache_domains = cache_domains_ ? &*cache_domains_ : nullptr;
-    return;
+    context.limits = limits_;
+    context.can_view = can_view_;
+    context.cache_domains = cache_domains_ ? &*cache_domains_ : nullptr;
+  } else {
+    context.hosts = &connection_.joined->hosts();
+    context.scopes = scopes_->of_call();
   }
-  settings.polls = true;
-  settings.hosts = &connection_.joined->hosts();
-  settings.scopes = scopes_->of_call();
+  return context;
 }
 
 }  // namespace tutti

@@ -27,8 +27,9 @@ class Lanes {
   // Once.
   std::vector<std::unique_ptr<LaneGroup>> take() { return std::move(groups_); }
   [[nodiscard]] const Choose& choose() const { return choose_; }
-  // Fills in what the executor must know of hosts and memory. Refers to this object.
-  void describe(ExecutorSettings& settings) const;
+  // The inputs of the plans of all ranks' calls, but the number of lanes and the choice. They refer
+  // to this object.
+  [[nodiscard]] PlanContext context() const;
 
  private:
   Lanes(Connection& connection, int rank, int ranks, const PlanInputs& inputs, Staging staging);

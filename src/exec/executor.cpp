@@ -25,6 +25,11 @@ Status no_algorithm(const Call& call) {
 // the last rank enters, very nearly.
 constexpr uint64_t kLongBytes = 64 << 10;
 
+PlanContext with_lanes(PlanContext context, size_t lanes) {
+  context.lanes = static_cast<int>(lanes);
+  return context;
+}
+
 // Whether the thread that starts an operation also begins it. If the blocks of all ranks together
 // are short, that takes no longer than to wake a worker.
 bool is_brief(const Plan& plan, uint64_t count, int ranks) {
@@ -39,27 +44,21 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
                    Choose choose, Transport& transport, Health& health, WorkerPool& workers)
     : HelpedProgress(workers),
       settings_(settings),
+      rank_(settings.context.rank),
+      ranks_(settings.context.ranks),
       transport_(transport),
       health_(health),
-      journal_(settings.hosts == nullptr
+      journal_(settings.context.hosts == nullptr
                    ? nullptr
-                   : std::make_unique<Journal>(settings.rank, settings.ranks, settings.tell,
+                   : std::make_unique<Journal>(rank_, ranks_, settings.tell,
                                                [&transport](int rank) {
                                                  return short_name_of(rank,
                                                                       transport.process(rank));
                                                })),
-      plans_({.rank = settings.rank,
-              .ranks = settings.ranks,
-              .lanes = static_cast<int>(lanes.size()),
-              .limits = settings.limits,
-              .can_view = settings.can_view,
-              .hosts = settings.hosts,
-              .cache_domains = settings.cache_domains,
-              .scopes = settings.scopes},
-             std::move(choose)) {
+      plans_(with_lanes(settings.context, lanes.size()), std::move(choose)) {
   for (std::unique_ptr<LaneGroup>& group : lanes) {
     const size_t lane = queues_.size();
-    Notes* const notes = transport.notes(settings.rank, static_cast<int>(lane));
+    Notes* const notes = transport.notes(rank_, static_cast<int>(lane));
     WaitNote* const note = notes != nullptr ? &notes->call : nullptr;
     group->note_functions_in(note);
     queues_.push_back(std::make_unique<LaneQueue>(*this, lane, std::move(group),
@@ -126,7 +125,7 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
 bool Executor::enter_journal(const Plan& plan, uint32_t& chain) {
   const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
   if (!status.ok()) health_.fail(status);
-  if (Notes* const notes = transport_.notes(settings_.rank, 0); notes != nullptr) {
+  if (Notes* const notes = transport_.notes(rank_, 0); notes != nullptr) {
     notes->calls[sequence_ % kNotedCalls].post(
         {.record = plan.record_of(sequence_), .begun = stamp_now()});
   }
@@ -135,7 +134,7 @@ bool Executor::enter_journal(const Plan& plan, uint32_t& chain) {
 
 // Notes that a call which enter_journal() has noted has ended, after this thread had to wait.
 void Executor::note_journaled_end() {
-  Notes* const notes = transport_.notes(settings_.rank, 0);
+  Notes* const notes = transport_.notes(rank_, 0);
   if (notes == nullptr) return;
   NotedCallNote& note = notes->calls[sequence_ % kNotedCalls];
   std::optional<NotedCall> call = note.read();
@@ -205,7 +204,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   } catch (...) {
     return broke_down(operation.call_, sequence_ + 1);
   }
-  const bool brief = is_brief(*operation.plan_, operation.call_.count, settings_.ranks);
+  const bool brief = is_brief(*operation.plan_, operation.call_.count, ranks_);
   const bool begun = brief && idle();
   if (begun && ends_at_once(operation)) return {};
   operation.begins(timeout_ms(), journal_ != nullptr);
@@ -251,18 +250,18 @@ void Executor::help() {
 }
 
 bool Executor::has_left(int peer) {
-  const Hosts* hosts = settings_.hosts;
+  const Hosts* hosts = settings_.context.hosts;
   const LaneGroup& lanes = queues_.front()->lanes();
   if (hosts == nullptr) return lanes.has_left(peer);
-  if (hosts->host(peer) != hosts->host(settings_.rank)) return false;
+  if (hosts->host(peer) != hosts->host(rank_)) return false;
   return lanes.has_left(hosts->place(peer));
 }
 
 bool Executor::all_have_left() {
-  for (int peer = 0; peer < settings_.ranks; ++peer) {
-    if (peer != settings_.rank && !has_left(peer)) return false;
+  for (int peer = 0; peer < ranks_; ++peer) {
+    if (peer != rank_ && !has_left(peer)) return false;
   }
-  return settings_.ranks > 1;
+  return ranks_ > 1;
 }
 
 // ---- ends --------------------------------------------------------------------------------------
@@ -280,7 +279,7 @@ void Executor::part_ended(Operation& operation, const Status& status) {
   std::swap(first_error, operation.first_error_);
   const bool over = operation.complete(std::move(first_error));
   // A thread of this process may sleep until this moment.
-  ring_after_store(*transport_.bell(settings_.rank), settings_.caller_budget);
+  ring_after_store(*transport_.bell(rank_), settings_.caller_budget);
   if (over) one_is_over();
 }
 

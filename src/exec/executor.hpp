@@ -17,17 +17,9 @@
 namespace tutti {
 
 struct ExecutorSettings {
-  int rank = 0;
-  int ranks = 1;
-  Limits limits;
-  bool can_view = false;
-  bool polls = false;  // see Waiter
-  // See Problem. If ranks are on several hosts, `tell` sends a note to any of them, and phases of
-  // compositions are planned with `scopes`.
-  const Hosts* hosts = nullptr;
-  const Hosts* cache_domains = nullptr;
-  Journal::Tell tell;
-  std::array<const PlanContext*, kScopes> scopes{};
+  PlanContext context;       // but the number of lanes and the choice, which the constructor takes
+  bool polls = false;        // see Waiter
+  Journal::Tell tell;        // sends a note to any rank, if ranks are on several hosts
   SpinBudget caller_budget;  // of a thread inside a call
   SpinBudget worker_budget;  // of a worker, which may share its core with the application
   WaitReportSettings wait_report = {};
@@ -107,6 +99,8 @@ class Executor : public HelpedProgress {
   [[nodiscard]] Waiter waiter_with(const SpinBudget& budget) const;
 
   const ExecutorSettings settings_;
+  const int rank_;
+  const int ranks_;
   Transport& transport_;
   Health& health_;
   std::unique_ptr<Journal> journal_;  // if ranks are on several hosts

@@ -89,8 +89,8 @@ Status Executor::give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, 
   } else if (end == WaitEnd::kDeadline) {
     const std::string whom = who_is_late(lanes, sequence);
     health_.fail(Status::format(Code::kTimeout, "{} waited {} ms in {}: {}",
-                                short_name_of(settings_.rank, transport_.process(settings_.rank)),
-                                timeout_ms(), describe(record_of(call, sequence)), whom));
+                                short_name_of(rank_, transport_.process(rank_)), timeout_ms(),
+                                describe(record_of(call, sequence)), whom));
   }
   if (end == WaitEnd::kInterrupted) health_.interrupt(describe(record_of(call, sequence)));
   lanes.abandon();
@@ -115,7 +115,7 @@ Status Executor::broke_down(LaneGroup& lanes, const Call& call, uint64_t sequenc
 
 Status Executor::refuse(const Call& call) {
   const uint64_t sequence = sequence_ + 1;
-  Notes* const notes = transport_.notes(settings_.rank, 0);
+  Notes* const notes = transport_.notes(rank_, 0);
   if (notes != nullptr && !health_.has_ended_a_call()) {
     NotedCallNote& note = notes->calls[sequence % kNotedCalls];
     const std::optional<NotedCall> noted = note.read();
@@ -156,13 +156,13 @@ std::string Executor::name_of(int rank) const {
 std::string Executor::who_is_late(LaneGroup& lanes, uint64_t sequence) {
   const std::string here = lanes.blocked_on();
   if (journal_ == nullptr) return here;
-  const int64_t turn_ms = std::min(settings_.rank * kApartMs, kMostApartMs);
+  const int64_t turn_ms = std::min(rank_ * kApartMs, kMostApartMs);
   const auto never = [] { return false; };
   if (turn_ms > 0 && wait_until(waiter_for(turn_ms), never) == WaitEnd::kStopped) return here;
   journal_->ask_all();
   wait_until(waiter_for(kAnswersMs), [&] { return journal_->answers(sequence).missing.empty(); });
   const Journal::Answers answers = journal_->answers(sequence);
-  if (settings_.ranks > 2 && answers.missing.size() == static_cast<size_t>(settings_.ranks - 1)) {
+  if (ranks_ > 2 && answers.missing.size() == static_cast<size_t>(ranks_ - 1)) {
     return here + "; no rank answers: what keeps them in touch is stuck";
   }
   std::vector<std::string> sentences;
@@ -199,12 +199,11 @@ Status Executor::compare_last_calls() {
   std::optional<FarLastCalls> far;
   if (journal_ != nullptr) {
     const bool wanted = !hears_all(plans_.last(), sequence_);
-    far.emplace(
-        FarLastCalls{*journal_, lanes, settings_.rank, settings_.ranks, [&, wanted](int peer) {
-                       const Hosts& hosts = *settings_.hosts;
-                       const bool here = hosts.host(peer) == hosts.host(settings_.rank);
-                       return wanted && (here ? !has_left(peer) : lanes.deals_with(peer));
-                     }});
+    far.emplace(FarLastCalls{*journal_, lanes, rank_, ranks_, [&, wanted](int peer) {
+                               const Hosts& hosts = *settings_.context.hosts;
+                               const bool here = hosts.host(peer) == hosts.host(rank_);
+                               return wanted && (here ? !has_left(peer) : lanes.deals_with(peer));
+                             }});
   }
   Status differs;
   const auto knows = [&] {
@@ -232,9 +231,9 @@ Status Executor::compare_last_calls() {
 Status Executor::why_failed(LaneGroup& lanes) {
   const bool may_have_left = lanes.status().code() == Code::kPeerFailed && journal_ != nullptr;
   if (!may_have_left || &lanes != &queues_.front()->lanes()) return lanes.status();
-  for (int peer = 0; peer < settings_.ranks; ++peer) {
+  for (int peer = 0; peer < ranks_; ++peer) {
     const std::span<const std::byte> words = lanes.last_words_of(peer);
-    if (peer == settings_.rank || words.empty()) continue;
+    if (peer == rank_ || words.empty()) continue;
     if (Status differs = journal_->compare_last_words(peer, words); !differs.ok()) return differs;
   }
   return lanes.status();

@@ -51,7 +51,7 @@ Waiter Executor::waiter() const {
 }
 
 Waiter Executor::waiter_with(const SpinBudget& budget) const {
-  Waiter waiter{.bell = transport_.bell(settings_.rank),
+  Waiter waiter{.bell = transport_.bell(rank_),
                 .sleepers = transport_.sleepers(),
                 .budget = &budget,
                 .timeout_ms = timeout_ms(),

@@ -67,7 +67,7 @@ void LaneQueue::note_jam(const Operation& operation) {
   if (awaited_ms == kNever) return;
   const int64_t waited_ms = long_end_ms_ - awaited_ms;
   if (waited_ms < kRoughMs || operation.bytes() > long_bytes_ / kMuchLonger || index_ != 0) return;
-  Notes* const notes = executor_.transport_.notes(executor_.settings_.rank, 0);
+  Notes* const notes = executor_.transport_.notes(executor_.rank_, 0);
   std::optional<Jam> jam = notes == nullptr ? std::nullopt : notes->jam.read();
   if (!jam) return;
   ++jam->calls;

@@ -10,8 +10,8 @@
 #include <sys/sdt.h>
 // The arguments begin with the communicator and the rank of the executor's settings. All are
 // integers and pointers, best those that lie in memory or a register anyway.
-#define TUTTI_PROBE(name, settings, ...)                                                 \
-  STAP_PROBEV(tutti, name, (settings).wait_report.communicator.c_str(), (settings).rank, \
+#define TUTTI_PROBE(name, settings, ...)                                                         \
+  STAP_PROBEV(tutti, name, (settings).wait_report.communicator.c_str(), (settings).context.rank, \
               __VA_ARGS__)
 #else
 #define TUTTI_PROBE(name, ...) static_cast<void>(0)

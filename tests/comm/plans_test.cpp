@@ -113,20 +113,12 @@ struct PlansSeen {
   std::string of_host;
 };
 PlansSeen plans_of(const Communicator& communicator) {
-  ExecutorSettings settings;
-  communicator.lanes().describe(settings);
-  const PlanContext context{.rank = communicator.rank(),
-                            .ranks = communicator.ranks(),
-                            .limits = settings.limits,
-                            .can_view = settings.can_view,
-                            .choose = &communicator.lanes().choose(),
-                            .hosts = settings.hosts,
-                            .cache_domains = settings.cache_domains,
-                            .scopes = settings.scopes};
+  PlanContext context = communicator.lanes().context();
+  context.choose = &communicator.lanes().choose();
   PlansSeen seen{plans_in(context), ""};
-  const PlanContext* const host = settings.scopes[static_cast<size_t>(Scope::kHost)];
+  const PlanContext* const host = context.scopes[static_cast<size_t>(Scope::kHost)];
   if (host != nullptr) seen.of_host = plans_in(*host);
-  const PlanContext* const column = settings.scopes[static_cast<size_t>(Scope::kColumn)];
+  const PlanContext* const column = context.scopes[static_cast<size_t>(Scope::kColumn)];
   if (column != nullptr) seen.of_all += "in columns\n" + plans_in(*column);
   return seen;
 }
