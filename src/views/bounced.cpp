@@ -90,14 +90,14 @@ Task DeviceCollective::bounce_piece(uint64_t index) {
     piece.call.recv = recv.data();
   }
   const auto copy_from_device = [this](void* to, const void* from, uint64_t bytes) {
-    return side_->in().copy(to, from, bytes);
+    return side_->from_device().copy(to, from, bytes);
   };
   const auto copy_to_device = [this](void* to, const void* from, uint64_t bytes) {
-    return side_->out().copy(to, from, bytes);
+    return side_->to_device().copy(to, from, bytes);
   };
   if (buffers_.on_device) {
-    work.begin(side_->in());
-    TUTTI_OR_FAIL(after_marker(side_->in()));
+    work.begin(side_->from_device());
+    TUTTI_OR_FAIL(after_marker(side_->from_device()));
     TUTTI_OR_FAIL(copy_in(copy_from_device, piece.send, call_.send, send.data()));
     TUTTI_OR_FAIL(copy_in(copy_from_device, piece.recv_in, call_.recv, recv.data()));
     co_await work;
@@ -114,7 +114,7 @@ Task DeviceCollective::bounce_piece(uint64_t index) {
   co_await on_host;
   if (!copies) co_return;
   if (buffers_.on_device && !piece.recv_out.empty()) {
-    work.begin(side_->out());
+    work.begin(side_->to_device());
     TUTTI_OR_FAIL(copy_out(copy_to_device, piece.recv_out, call_.recv, recv.data()));
     co_await work;
   } else {

@@ -98,7 +98,7 @@ Task DeviceMessage::send() {
     sent.buffer = memory.data();
     co_await its_turn();
     DeviceWork work(activity_);
-    TUTTI_OR_FAIL(copy(work, side_->in(), memory.data(), arguments_.buffer, bytes()));
+    TUTTI_OR_FAIL(copy(work, side_->from_device(), memory.data(), arguments_.buffer, bytes()));
     co_await work;
   } else {
     co_await marker_passed();
@@ -182,7 +182,7 @@ Task DeviceMessage::receive() {
   }
   if (!on_device_) co_return;
   DeviceWork work(activity_);
-  TUTTI_OR_FAIL(copy(work, side_->out(), arguments_.buffer, memory.data(),
+  TUTTI_OR_FAIL(copy(work, side_->to_device(), arguments_.buffer, memory.data(),
                      info_.count * type_size(arguments_.type)));
   co_await work;
 }
@@ -211,7 +211,7 @@ Task DeviceMessage::get(int sender, uint32_t number, const DescribedBytes& descr
   }
   if (!there.ok()) {
     log::debug("{} is staged through the host: {}", what(), there.status().message());
-    TUTTI_OR_FAIL(after_marker(side_->out()));
+    TUTTI_OR_FAIL(after_marker(side_->to_device()));
     Task answered = answer(sender, number, Answer::kSendPieces);
     co_await answered;
     Task pieces = pass_pieces(sender, number, described.bytes);
@@ -221,7 +221,7 @@ Task DeviceMessage::get(int sender, uint32_t number, const DescribedBytes& descr
   {
     const PeerMemory::Reading reading(side_->peers());
     DeviceWork work(activity_);
-    TUTTI_OR_FAIL(copy(work, side_->out(), arguments_.buffer, *there, described.bytes));
+    TUTTI_OR_FAIL(copy(work, side_->to_device(), arguments_.buffer, *there, described.bytes));
     co_await work;
   }
   Task answered = answer(sender, number, Answer::kDone);
@@ -252,7 +252,7 @@ Task DeviceMessage::send_piece(MessageArguments piece, uint64_t index) {
   HostMessage message(activity_, comm());
   DeviceWork work(activity_);
   TUTTI_OR_FAIL(side_->take(activity_, piece.count, memory));
-  TUTTI_OR_FAIL(copy(work, side_->in(), memory.data(), piece.buffer, piece.count));
+  TUTTI_OR_FAIL(copy(work, side_->from_device(), memory.data(), piece.buffer, piece.count));
   co_await work;
   co_await turns_.at(index);
   piece.buffer = memory.data();
@@ -270,7 +270,7 @@ Task DeviceMessage::receive_piece(MessageArguments piece) {
   piece.buffer = memory.data();
   TUTTI_OR_FAIL(message.start(piece));
   co_await message;
-  TUTTI_OR_FAIL(copy(work, side_->out(), to, memory.data(), piece.count));
+  TUTTI_OR_FAIL(copy(work, side_->to_device(), to, memory.data(), piece.count));
   co_await work;
 }
 

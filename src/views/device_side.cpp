@@ -47,7 +47,7 @@ void BounceBuffer::reset() {
 Result<std::unique_ptr<DeviceSide>> DeviceSide::make(
     std::shared_ptr<devices::DeviceContext> context) {
   std::unique_ptr<DeviceSide> made(new DeviceSide(std::move(context)));
-  for (auto* const engine : {&made->in_, &made->out_}) {
+  for (auto* const engine : {&made->from_device_, &made->to_device_}) {
     TUTTI_ASSIGN_OR_RETURN(auto opened, made->context_->make_engine(devices::EngineKind::kCopy));
     *engine = std::move(opened);
   }

@@ -46,13 +46,14 @@ class DeviceSide {
   DeviceSide& operator=(const DeviceSide&) = delete;
 
   [[nodiscard]] devices::DeviceContext& context() const { return *context_; }
-  // The engines that copy from the device and to it; they belong to the thread that makes progress.
-  [[nodiscard]] devices::DeviceEngine& in() const { return *in_; }
-  [[nodiscard]] devices::DeviceEngine& out() const { return *out_; }
+  // The engines that copy from the device and to it. Like those below, they belong to the thread
+  // that makes progress.
+  [[nodiscard]] devices::DeviceEngine& from_device() const { return *from_device_; }
+  [[nodiscard]] devices::DeviceEngine& to_device() const { return *to_device_; }
 
-  // For kernels, made at its first use; of the same.
+  // The engine that runs kernels, made at its first use.
   Result<devices::DeviceEngine*> compute();
-  // Memory that peers read of this process, and it of theirs; it belongs to the same thread.
+  // Memory that peers read of this process, and it of theirs.
   [[nodiscard]] PeerMemory& peers() { return peers_; }
 
   // Memory for a call, which `activity` outlives; none for 0 bytes. Any thread.
@@ -88,8 +89,8 @@ class DeviceSide {
   };
   const std::shared_ptr<devices::DeviceContext> context_;
   PeerMemory peers_;
-  std::unique_ptr<devices::DeviceEngine> in_;
-  std::unique_ptr<devices::DeviceEngine> out_;
+  std::unique_ptr<devices::DeviceEngine> from_device_;
+  std::unique_ptr<devices::DeviceEngine> to_device_;
   std::unique_ptr<devices::DeviceEngine> compute_;
   std::mutex mutex_;
   std::vector<Spare> spare_;  // guarded by mutex_

@@ -298,7 +298,7 @@ Task DirectCall::run_steps() {
 }
 
 Result<devices::DeviceEngine*> DirectCall::engine_for(const Step& step) {
-  return step.kind == StepKind::kReduce ? on_.side.compute() : &on_.side.in();
+  return step.kind == StepKind::kReduce ? on_.side.compute() : &on_.side.from_device();
 }
 
 Status DirectCall::give(const Step& step, devices::DeviceEngine& engine) {

@@ -102,10 +102,10 @@ Status ShareRun::copy(const SharePiece& piece, DeviceWork& work, std::byte* to) 
   const bool broadcasts = on_.call.collective == Collective::kBroadcast;
   const std::byte* const from =
       base_(shares_.copies_from(), broadcasts ? Space::kRecv : Space::kSend);
-  work.begin(on_.side.in());
+  work.begin(on_.side.from_device());
   for (const Segment& part : piece.copied) {
     TUTTI_RETURN_IF_ERROR(
-        on_.side.in().copy(to + part.in_stage, from + part.in_buffer, part.bytes));
+        on_.side.from_device().copy(to + part.in_stage, from + part.in_buffer, part.bytes));
   }
   return {};
 }
@@ -113,10 +113,10 @@ Status ShareRun::copy(const SharePiece& piece, DeviceWork& work, std::byte* to) 
 Status ShareRun::write(const SharePiece& piece, DeviceWork& work, const std::byte* from) {
   if (piece.written.empty()) return {};
   std::byte* const to = base_(shares_.writes_to(), Space::kRecv);
-  work.begin(on_.side.out());
+  work.begin(on_.side.to_device());
   for (const Segment& part : piece.written) {
     TUTTI_RETURN_IF_ERROR(
-        on_.side.out().copy(to + part.in_buffer, from + part.in_stage, part.bytes));
+        on_.side.to_device().copy(to + part.in_buffer, from + part.in_stage, part.bytes));
   }
   return {};
 }
@@ -124,10 +124,10 @@ Status ShareRun::write(const SharePiece& piece, DeviceWork& work, const std::byt
 Status ShareRun::pull(const SharePiece& piece, DeviceWork& work) {
   if (piece.pulls.empty()) return {};
   std::byte* const to = base_(on_.comm.rank(), Space::kRecv);
-  work.begin(on_.side.out());
+  work.begin(on_.side.to_device());
   for (const SharePiece::Pull& one : piece.pulls) {
     const std::byte* const from = base_(one.rank, Space::kRecv);
-    TUTTI_RETURN_IF_ERROR(on_.side.out().copy(to + one.offset, from + one.offset, one.bytes));
+    TUTTI_RETURN_IF_ERROR(on_.side.to_device().copy(to + one.offset, from + one.offset, one.bytes));
   }
   return {};
 }
