@@ -21,7 +21,7 @@ class Activity {
   void reset() { leaks_ = host_failed_ = false; }
   // Whether nothing is under way. If `late`, what the device has not done by now is given up.
   bool at_rest(bool late);
-  // The device may use memory of the call for ever: it is not given back (BounceBuffer).
+  // The device may use memory of the call for ever: it is not given back (BorrowedMemory).
   void leak() { leaks_ = true; }
   [[nodiscard]] const bool& leaks() const { return leaks_; }
   // A part of it that the host ran has failed, and its error says so (views/host_part.hpp).

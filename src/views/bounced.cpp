@@ -78,8 +78,8 @@ Task DeviceCollective::bounce_piece(uint64_t index) {
   const bool copies = buffers_.on_device || pieces_ > 1 || pieces_are_own();
   StagedPiece piece;
   piece.call = call_;
-  BounceBuffer send;
-  BounceBuffer recv;
+  BorrowedMemory send;
+  BorrowedMemory recv;
   DeviceWork work(activity_);
   HostCall on_host(activity_, comm());
   if (copies) {

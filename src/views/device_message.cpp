@@ -69,7 +69,7 @@ Status DeviceMessage::copy(DeviceWork& work, devices::DeviceEngine& engine, void
 // ---- a send ------------------------------------------------------------------------------------
 
 Task DeviceMessage::send() {
-  BounceBuffer memory;
+  BorrowedMemory memory;
   HostMessage message(activity_, comm(), true);
   MessageArguments sent = arguments_;
   if (is_announced()) {
@@ -143,7 +143,7 @@ Task DeviceMessage::announce(const DescribedBytes& described, uint32_t number, A
 // ---- a receive ---------------------------------------------------------------------------------
 
 Task DeviceMessage::receive() {
-  BounceBuffer memory;
+  BorrowedMemory memory;
   HostMessage message(activity_, comm(), true);
   MessageArguments received = arguments_;
   if (on_device_) {
@@ -248,7 +248,7 @@ Task DeviceMessage::pass_pieces(int peer, uint32_t number, uint64_t bytes) {
 }
 
 Task DeviceMessage::send_piece(MessageArguments piece, uint64_t index) {
-  BounceBuffer memory;
+  BorrowedMemory memory;
   HostMessage message(activity_, comm());
   DeviceWork work(activity_);
   TUTTI_OR_FAIL(side_->take(activity_, piece.count, memory));
@@ -262,7 +262,7 @@ Task DeviceMessage::send_piece(MessageArguments piece, uint64_t index) {
 }
 
 Task DeviceMessage::receive_piece(MessageArguments piece) {
-  BounceBuffer memory;
+  BorrowedMemory memory;
   HostMessage message(activity_, comm());
   DeviceWork work(activity_);
   void* const to = piece.buffer;

@@ -28,7 +28,7 @@ std::string words_for(std::string_view name, const void* pointer, const Place& p
 
 }  // namespace
 
-BounceBuffer& BounceBuffer::operator=(BounceBuffer&& other) noexcept {
+BorrowedMemory& BorrowedMemory::operator=(BorrowedMemory&& other) noexcept {
   if (this == &other) return *this;
   reset();
   side_ = other.side_;
@@ -39,7 +39,7 @@ BounceBuffer& BounceBuffer::operator=(BounceBuffer&& other) noexcept {
   return *this;
 }
 
-void BounceBuffer::reset() {
+void BorrowedMemory::reset() {
   if (data_ != nullptr && !*leaks_) side_->give_back(kind_, data_, bytes_);
   data_ = nullptr;
 }
@@ -72,7 +72,7 @@ Status DeviceSide::free(void* memory) {
   return context_->free(memory);
 }
 
-Status DeviceSide::take(Activity& activity, size_t bytes, BounceBuffer& taken, MemoryKind kind) {
+Status DeviceSide::take(Activity& activity, size_t bytes, BorrowedMemory& taken, MemoryKind kind) {
   taken.reset();
   if (bytes == 0) return {};
   // Drivers limit the length of an allocation: what is not kept is no longer than it has to be.
@@ -83,14 +83,14 @@ Status DeviceSide::take(Activity& activity, size_t bytes, BounceBuffer& taken, M
     const auto found = std::ranges::find_if(
         spare_, [&](const Spare& one) { return one.kind == kind && one.bytes == whole; });
     if (found != spare_.end()) {
-      taken = BounceBuffer(*this, activity, kind, found->data, whole);
+      taken = BorrowedMemory(*this, activity, kind, found->data, whole);
       spare_.erase(found);
       spare_bytes_ -= whole;
       return {};
     }
   }
   const Result<void*> made = context_->allocate(kind, whole);
-  if (made.ok()) taken = BounceBuffer(*this, activity, kind, *made, whole);
+  if (made.ok()) taken = BorrowedMemory(*this, activity, kind, *made, whole);
   return made.status();
 }
 

@@ -16,17 +16,18 @@ namespace tutti {
 
 class DeviceSide;
 
-// Memory of the host through which bytes go to and from a device, or of the device itself. A call
-// has it for a while; when it goes, it is given back, unless the device may still use it.
-class BounceBuffer {
+// Memory that a call borrows from its view: pinned memory of the host through which bytes go to and
+// from a device, or memory of the device. It is given back when this goes, unless the device may
+// still use it.
+class BorrowedMemory {
  public:
-  BounceBuffer() = default;
-  BounceBuffer(DeviceSide& side, const Activity& activity, devices::MemoryKind kind, void* data,
-               size_t bytes)
+  BorrowedMemory() = default;
+  BorrowedMemory(DeviceSide& side, const Activity& activity, devices::MemoryKind kind, void* data,
+                 size_t bytes)
       : side_(&side), leaks_(&activity.leaks()), kind_(kind), data_(data), bytes_(bytes) {}
-  BounceBuffer(BounceBuffer&& other) noexcept { *this = std::move(other); }
-  BounceBuffer& operator=(BounceBuffer&& other) noexcept;
-  ~BounceBuffer() { reset(); }
+  BorrowedMemory(BorrowedMemory&& other) noexcept { *this = std::move(other); }
+  BorrowedMemory& operator=(BorrowedMemory&& other) noexcept;
+  ~BorrowedMemory() { reset(); }
   [[nodiscard]] std::byte* data() const { return static_cast<std::byte*>(data_); }
   void reset();
 
@@ -57,7 +58,7 @@ class DeviceSide {
   [[nodiscard]] PeerMemory& peers() { return peers_; }
 
   // Memory for a call, which `activity` outlives; none for 0 bytes. Any thread.
-  Status take(Activity& activity, size_t bytes, BounceBuffer& taken,
+  Status take(Activity& activity, size_t bytes, BorrowedMemory& taken,
               devices::MemoryKind kind = devices::MemoryKind::kPinned);
   // Memory of the context that was allocated for the application. Any thread.
   Status free(void* memory);
@@ -79,7 +80,7 @@ class DeviceSide {
  private:
   explicit DeviceSide(std::shared_ptr<devices::DeviceContext> context)
       : context_(std::move(context)), peers_(*context_) {}
-  friend class BounceBuffer;
+  friend class BorrowedMemory;
   void give_back(devices::MemoryKind kind, void* data, size_t bytes) noexcept;
 
   struct Spare {

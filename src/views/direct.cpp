@@ -105,7 +105,7 @@ Status DirectCall::take_memory() {
     bytes_between_ = std::max(
         bytes_between_, devices::bytes_between_parts(call.op, call.type, step.source_count, count));
   }
-  const auto take = [this](size_t bytes, BounceBuffer& taken) {
+  const auto take = [this](size_t bytes, BorrowedMemory& taken) {
     return on_.side.take(on_.activity, bytes, taken, MemoryKind::kDevice);
   };
   TUTTI_RETURN_IF_ERROR(take(scaled, scaled_));

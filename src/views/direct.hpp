@@ -86,9 +86,9 @@ class DirectCall {
   Entry own_;
   std::vector<Entry> all_;
   std::vector<std::byte*> bases_;  // by Ref::base
-  BounceBuffer scaled_;            // what peers read instead of the send buffer, if there is any
-  BounceBuffer scratch_;           // of the schedule
-  BounceBuffer between_;           // of reductions in several parts
+  BorrowedMemory scaled_;          // what peers read instead of the send buffer, if there is any
+  BorrowedMemory scratch_;         // of the schedule
+  BorrowedMemory between_;         // of reductions in several parts
   size_t bytes_between_ = 0;
   std::optional<PeerMemory::Reading> reading_;
   DeviceWork work_;

@@ -19,8 +19,8 @@ Task ShareRun::run() {
 
 Task ShareRun::run_piece(uint64_t index) {
   const SharePiece piece = shares_.piece(index);
-  BounceBuffer send;
-  BounceBuffer recv;
+  BorrowedMemory send;
+  BorrowedMemory recv;
   DeviceWork work(on_.activity);
   HostCall call(on_.activity, on_.comm);
   TUTTI_OR_FAIL(on_.side.take(on_.activity, piece.send_bytes, send));
