@@ -48,8 +48,8 @@ Task DeviceCollective::carry_out() {
     direct_ = false;
     agreed_ = !pieces_are_own();
   }
-  Task bounced = bounce();
-  co_await bounced;
+  Task staged = stage();
+  co_await staged;
 }
 
 }  // namespace tutti

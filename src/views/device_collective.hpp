@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A collective on a view. Devices run it where all ranks reach all buffers (views/direct.hpp). Else
-// it is cut into pieces, which pass through memory of the host (views/bounced.cpp).
+// it is cut into pieces, which pass through memory of the host (views/staged.cpp).
 #pragma once
 
 #include "views/device_operation.hpp"
@@ -26,8 +26,8 @@ class DeviceCollective : public DeviceOperation {
   }
 
  private:
-  Task bounce();
-  Task bounce_piece(uint64_t index);
+  Task stage();
+  Task stage_piece(uint64_t index);
   Task agree_on_pieces();
   [[nodiscard]] bool has_pieces() const { return !direct_ && pieces_ > 1; }
   // Whether another rank may have more of them.

@@ -11,8 +11,8 @@ namespace {
 // The bytes of a piece, as of a composition's chunks (kComposedChunk): one is on the wire while
 // devices reduce the next.
 constexpr uint64_t kShareBytes = 1 << 20;
-// Shorter calls pass through bounce buffers. Agreeing on shares takes a few messages between hosts,
-// which last about as long as copying so much from and to a device.
+// Shorter calls pass through memory of the host. Agreeing on shares takes a few messages between
+// hosts, which last about as long as copying so much from and to a device.
 constexpr uint64_t kLeastShared = 1 << 20;
 
 bool has_blocks(Collective collective) {

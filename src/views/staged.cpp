@@ -15,7 +15,7 @@ namespace tutti {
 namespace {
 
 // One each on its way in, among the ranks, and out, and one in reserve.
-constexpr size_t kBouncedAtATime = 4;
+constexpr size_t kStagedAtATime = 4;
 
 struct PiecesEntry : CallSummary {
   using CallSummary::CallSummary;
@@ -33,33 +33,33 @@ Status copy_on_host(void* to, const void* from, uint64_t bytes) {
 
 template <typename Copy>
 Status copy_in(const Copy& copy, const std::vector<Segment>& segments, const void* buffer,
-               std::byte* bounce) {
+               std::byte* stage) {
   for (const Segment& segment : segments) {
     TUTTI_RETURN_IF_ERROR(
-        copy(bounce + segment.in_stage, bytes_at(buffer) + segment.in_buffer, segment.bytes));
+        copy(stage + segment.in_stage, bytes_at(buffer) + segment.in_buffer, segment.bytes));
   }
   return {};
 }
 
 template <typename Copy>
 Status copy_out(const Copy& copy, const std::vector<Segment>& segments, const void* buffer,
-                const std::byte* bounce) {
+                const std::byte* stage) {
   for (const Segment& segment : segments) {
     TUTTI_RETURN_IF_ERROR(
-        copy(bytes_at(buffer) + segment.in_buffer, bounce + segment.in_stage, segment.bytes));
+        copy(bytes_at(buffer) + segment.in_buffer, stage + segment.in_stage, segment.bytes));
   }
   return {};
 }
 
 }  // namespace
 
-Task DeviceCollective::bounce() {
+Task DeviceCollective::stage() {
   // A call of several pieces could otherwise match several calls of a peer.
   if (!agreed_ && (pieces_ > 1 || pieces_are_own())) {
     Task agreed = agree_on_pieces();
     co_await agreed;
   }
-  Pipeline pieces(pieces_, kBouncedAtATime, [this](uint64_t index) { return bounce_piece(index); });
+  Pipeline pieces(pieces_, kStagedAtATime, [this](uint64_t index) { return stage_piece(index); });
   co_await pieces;
 }
 
@@ -74,7 +74,7 @@ Task DeviceCollective::agree_on_pieces() {
   for (const PiecesEntry& entry : all) pieces_ = std::max(pieces_, entry.pieces);
 }
 
-Task DeviceCollective::bounce_piece(uint64_t index) {
+Task DeviceCollective::stage_piece(uint64_t index) {
   const bool copies = buffers_.on_device || pieces_ > 1 || pieces_are_own();
   StagedPiece piece;
   piece.call = call_;
