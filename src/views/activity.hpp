@@ -35,7 +35,7 @@ class Activity {
   bool host_failed_ = false;
 };
 
-// One thing that may be under way.
+// A part of an activity: something that may be under way.
 class InFlight : public Awaited {
  public:
   explicit InFlight(Activity& activity)

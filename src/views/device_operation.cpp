@@ -7,9 +7,9 @@
 namespace tutti {
 namespace {
 
-// How long what has failed waits for what the device is about.
+// The time for which a failed operation waits for what the device is about.
 constexpr int64_t kGiveUpAfterMs = 2000;
-// To look who asks for a descriptor is a system call, and hardly ever does anybody.
+// A look for peers that ask for a descriptor is a system call, and hardly ever does one ask.
 constexpr uint32_t kPollsPerLook = 4;
 
 }  // namespace
@@ -54,7 +54,7 @@ Status DeviceOperation::begin(StartedFor whom) {
   }
 }
 
-// Before it is in the queue.
+// Ends what is in no queue yet.
 void DeviceOperation::end_at_once(const Status& failed) {
   task_ = {};
   const std::lock_guard lock(event_mutex_);
@@ -109,11 +109,15 @@ bool DeviceOperation::run() {
   } catch (...) {
     if (failure_.ok()) failure_ = caught_exception();
   }
-  if (give_up_ms_ == kNever) {
-    give_up_ms_ = now_ms() + kGiveUpAfterMs;
-    if (breaks()) try_to([&] { comm().health().fail(failure_); });
-  }
+  note_failure();
   return false;
+}
+
+// Lets peers know of the first failure, and sets the time for the device to end what it is about.
+void DeviceOperation::note_failure() {
+  if (give_up_ms_ != kNever) return;
+  give_up_ms_ = now_ms() + kGiveUpAfterMs;
+  if (breaks()) try_to([&] { comm().health().fail(failure_); });
 }
 
 bool DeviceOperation::advance() {
@@ -130,9 +134,8 @@ bool DeviceOperation::advance() {
       if (waits_for_peers && side_ != nullptr && looks) side_->peers().serve();
       return false;
     }
-    if (breaks()) comm().health().fail(failure_);
-    give_up_ms_ = now_ms() + kGiveUpAfterMs;
   }
+  note_failure();
   comm().executor().help();
   comm().messages().help();
   if (!activity_.at_rest(now_ms() >= give_up_ms_)) return false;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A collective or a message that was started on a view: a task, which whoever pushes the view's
-// queue polls.
+// A collective or a message that was started on a view: a task, which is polled by the thread that
+// makes progress (views/view_queue.hpp).
 #pragma once
 
 #include <memory>
@@ -21,7 +21,7 @@ class DeviceOperation : public Completion {
   // Null `side`: a call on the communicator itself that has to wait for those on its views.
   DeviceOperation(ViewQueue& queue, DeviceSide* side) : queue_(queue), side_(side) {}
 
-  // For texts.
+  // The operation's name in texts.
   [[nodiscard]] virtual std::string what() const = 0;
   // The message that a done receive has got; null for anything else.
   [[nodiscard]] virtual const tutti_recv_info* received() const { return nullptr; }
@@ -32,10 +32,10 @@ class DeviceOperation : public Completion {
  protected:
   friend class ViewQueue;
 
-  // All of the operation. The thread that starts it runs the part before the first await, which
+  // The whole operation. The thread that starts it runs the part before the first await, which
   // touches no engine.
   virtual Task carry_out() = 0;
-  // Messages go on side by side, collectives one after the other.
+  // Whether it goes on beside others, as messages do; collectives run one after the other.
   [[nodiscard]] virtual bool is_message() const { return false; }
   // Whether this is a send that later sends may not overtake: it has not been handed over.
   [[nodiscard]] virtual bool unsent() const { return false; }
@@ -48,13 +48,13 @@ class DeviceOperation : public Completion {
   Status wait_inside(int64_t timeout_ms) override;
   // Begins an activation: what is in the application's queue comes first.
   Status begin(StartedFor whom);
-  // Awaited, it is its turn.
+  // The operation's turn: the first poll by the thread that makes progress.
   [[nodiscard]] static auto its_turn() {
     return Until(Waits::kForPeers, []() -> Result<bool> { return true; });
   }
-  // Has the next submission to the device wait for that, if nothing has yet.
+  // Makes the next submission to the engine wait for the marker, unless another one does already.
   Status after_marker(devices::DeviceEngine& engine);
-  // Awaited, that is done; `patient` as of DeviceWork.
+  // The end of what the application had enqueued before; `patient` as of DeviceWork.
   [[nodiscard]] auto marker_passed(const ViewQueue* patient = nullptr) {
     return Until(Waits::kForDevice, [this, patient] { return has_passed_marker(patient); });
   }
@@ -68,6 +68,7 @@ class DeviceOperation : public Completion {
  private:
   bool run();
   bool advance();
+  void note_failure();
   bool end();
   void end_at_once(const Status& failed);
   Result<bool> has_passed_marker(const ViewQueue* patient);
@@ -75,7 +76,9 @@ class DeviceOperation : public Completion {
   [[nodiscard]] Status why_it_cannot_go_on() const;
 
   Task task_;
-  Status failure_;  // written by who pushes; read by others once it has ended, under event_mutex_
+  // Written by the thread that makes progress; others read it once it has ended, under
+  // event_mutex_.
+  Status failure_;
   std::shared_ptr<devices::DeviceEvent> marker_;  // until an engine has it
   int64_t deadline_ms_ = kNever;
   int64_t give_up_ms_ = kNever;  // once it has failed

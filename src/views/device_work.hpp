@@ -12,22 +12,22 @@ namespace tutti {
 
 class ViewQueue;
 
-// Declared after the memory that it uses. Awaited, it is submitted and comes to its end.
+// An awaited one is submitted and comes to its end. It is declared after the memory that it uses.
 class DeviceWork final : public InFlight {
  public:
-  // `patient`: whoever pushes that queue may wait in the driver for the end.
+  // `patient`: the thread that makes progress in that queue may wait in the driver for the end.
   explicit DeviceWork(Activity& activity, const ViewQueue* patient = nullptr)
       : InFlight(activity), patient_(patient) {}
   ~DeviceWork() {
     if (engine_ != nullptr) activity_.leak();
   }
 
-  // Before any command of it is given. Nothing else may be under way.
+  // Comes before the first command. Nothing else of it may be under way.
   void begin(devices::DeviceEngine& engine) {
     engine_ = &engine;
     given_ = true;
   }
-  // Null: all is done.
+  // The engine that has its commands; null: all are done.
   [[nodiscard]] devices::DeviceEngine* engine() const { return engine_; }
   // Hands the device what was given.
   Status submit();

@@ -36,7 +36,7 @@ class DirectCall {
   DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffers, std::string what);
 
   Task run();
-  // Then all ranks do, and nothing was done: the call is to pass through memory of the host.
+  // Whether the call is to pass through memory of the host: on all ranks, and nothing was done.
   [[nodiscard]] bool falls_back() const { return falls_back_; }
   // Whether that holds for all calls to come.
   [[nodiscard]] bool never_again() const { return never_; }

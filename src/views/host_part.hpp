@@ -11,7 +11,8 @@
 
 namespace tutti {
 
-// In place, and its buffers, too, until it is over. Awaited when nothing was begun, it is over.
+// A call or message of the host, which stays in place, as its buffers do, until it is over. One
+// that was never begun is over.
 template <typename Inner>
 class HostPart : public InFlight {
  public:
@@ -30,7 +31,7 @@ class HostPart : public InFlight {
   // `is_own`: its errors name what the user has called.
   HostPart(Activity& activity, Communicator& comm, HelpedProgress& progress, bool is_own)
       : InFlight(activity), comm_(comm), progress_(progress), is_own_(is_own) {}
-  // A scope ends while it is under way only if memory lacks, and that ends it.
+  // Scopes that end while it is under way lack memory: the communicator fails, which ends it.
   ~HostPart() {
     if (!at_rest(false)) try_to([&] { comm_.health().fail(out_of_memory()); });
     while (!at_rest(false)) try_to([&] { progress_.help(); });

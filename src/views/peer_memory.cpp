@@ -27,8 +27,7 @@ PeerMemory::~PeerMemory() {
   try_to([&] { (void)close_if([](const Opened&) { return true; }); });
 }
 
-// ---- what is exported
-// -----------------------------------------------------------------------------
+// ---- what is exported --------------------------------------------------------------------------
 
 // Handles keep memory, so those of allocations that the application has freed are given up. Drivers
 // are asked only when there is something new to show.
@@ -143,7 +142,7 @@ Result<std::byte*> PeerMemory::own(const ExportedBuffer& exported) {
   return Status(Code::kUnsupported, "the buffer of a rank in this process is of another context");
 }
 
-// Null: it is not open.
+// The buffer, if its allocation is open; else null.
 Result<std::byte*> PeerMemory::find(int rank, const ExportedBuffer& exported) {
   const auto found = std::ranges::find_if(opened_, [&](const Opened& one) {
     return one.rank == rank && one.allocation == exported.allocation && one.base == exported.base;

@@ -45,10 +45,10 @@ class Pipeline final : public Awaited {
   std::deque<Task> under_way_;
 };
 
-// In which order pieces do what all ranks do in one order.
+// The order in which pieces do what all ranks do in one order.
 class Turns {
  public:
-  // Awaited, it is that one's turn. Those before it wait for peers, if anybody does.
+  // The turn of that number. The pieces before it wait for peers, if any does.
   [[nodiscard]] auto at(uint64_t turn) const {
     return Until(Waits::kForDevice, [this, turn]() -> Result<bool> { return next_ == turn; });
   }

@@ -134,7 +134,7 @@ class TaskEnd final : public Awaited {
 };
 inline TaskEnd operator co_await(Task& task) { return TaskEnd(task); }
 
-// Until `ready` says so.
+// The moment from which `ready` is true.
 template <typename Ready>
 class Until final : public Awaited {
   static_assert(std::is_trivially_destructible_v<Ready>);

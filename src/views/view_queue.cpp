@@ -34,9 +34,9 @@ Status ViewQueue::submit(DeviceOperation& operation, bool has_callback, StartedF
   }
   if (whom == StartedFor::kCaller) return {};
   try {
-    make_progress();  // so that the device begins at once
+    make_progress();  // the device begins at once
     after_start(has_callback);
-  } catch (...) {  // it is in the queue: its caller may not think that it has not begun
+  } catch (...) {  // it has begun: it is in the queue
     comm_.health().fail_by_exception("its calls on device queues");
   }
   return {};
@@ -66,14 +66,14 @@ devices::Patience ViewQueue::patience() const {
   return alone && waited_for() ? kPatience : devices::Patience();
 }
 
-// ---- pushing -----------------------------------------------------------------------------------
+// ---- progress ----------------------------------------------------------------------------------
 
 // Returns whether anything ended. An operation that lacked memory is tried again by the next call.
 bool ViewQueue::make_progress() {
   if (idle()) return false;
   std::vector<DeviceOperation*> ended;
   {
-    const std::unique_lock lock(lock_, std::try_to_lock);
+    const std::unique_lock lock(progress_lock_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
     try_to([&] { progress_calls(ended); });
     try_to([&] { progress_messages(ended); });
@@ -141,7 +141,7 @@ Waiter ViewQueue::waiter() const {
   return waiter;
 }
 
-// Whoever pushes ends what there is when the communicator stops, so do not stop here.
+// The thread that makes progress ends all operations when the communicator stops, so this waits on.
 Waiter ViewQueue::waiter_of_caller(int64_t timeout_ms) const {
   Waiter waiter = comm_.messages().waiter_of_caller();
   waiter.polls = true;
@@ -169,15 +169,15 @@ Status ViewQueue::wait(DeviceOperation& operation, int64_t timeout_ms) {
 template <typename Ready>
 Status ViewQueue::wait_for(std::string_view what, const Ready& ready) {
   Waiter waiter = waiter_of_caller(kNever);
-  const auto pushed = [&] {
+  const auto progressed = [&] {
     make_progress();
     return ready();
   };
-  WaitEnd end = wait_until(waiter, pushed);
+  WaitEnd end = wait_until(waiter, progressed);
   if (end == WaitEnd::kReady) return {};
   comm_.health().interrupt(what);
   waiter.uninterrupted = true;
-  (void)wait_until(waiter, pushed);
+  (void)wait_until(waiter, progressed);
   return comm_.health().cause();
 }
 
@@ -190,13 +190,13 @@ Status ViewQueue::flush_sends() {
 }
 
 bool ViewQueue::has_unsent() {
-  if (idle() || !lock_.try_lock()) return !idle();
+  if (idle() || !progress_lock_.try_lock()) return !idle();
   bool unsent = false;
   {
     const std::lock_guard lock(queues_lock_);
     for (const DeviceOperation* const message : messages_) unsent = unsent || message->unsent();
   }
-  lock_.unlock();
+  progress_lock_.unlock();
   return unsent;
 }
 

@@ -23,24 +23,24 @@ class ViewQueue : public HelpedProgress {
 
   [[nodiscard]] Communicator& comm() const { return comm_; }
 
-  // Begins it; it stays in place until done.
+  // Begins an operation, which stays in place until done.
   Status submit(DeviceOperation& operation, bool has_callback, StartedFor whom);
   Status wait(DeviceOperation& operation, int64_t timeout_ms);
-  // Until none is left, or none but messages that have been handed over. Longest as a call waits.
+  // Wait until no operation is left, or no send that has not been handed over.
   Status drain();
   Status flush_sends();
 
   // Whether devices may run the call; the same on all ranks, for the call whose turn it is.
   [[nodiscard]] bool may_be_direct(const Call& call) const;
-  // How devices of one host run it; null: in no way.
+  // The plan by which devices of one host run the call; null: they cannot.
   std::shared_ptr<const Plan> device_plan(const Call& call) { return plans_.find(call); }
   void never_direct() { direct_ = false; }
-  // Whether all ranks have told that they reach what they read where buffers lie like that, which
-  // the digest says; the same on all ranks.
+  // Whether all ranks have said that they reach what they read, where buffers lie as the digest
+  // says; the same on all ranks.
   [[nodiscard]] bool all_have_reached(uint64_t digest) const;
   void note_that_all_reach(uint64_t digest);
-  // How long who pushes may wait in a driver: a thread waits for what there is,
-  // and nothing else is to be pushed meanwhile.
+  // The time for which the thread that makes progress may wait in a driver: none, unless a thread
+  // waits for the only operation.
   [[nodiscard]] devices::Patience patience() const;
 
   void help() override { make_progress(); }
@@ -49,7 +49,7 @@ class ViewQueue : public HelpedProgress {
 
  private:
   [[nodiscard]] bool has_work(int worker) const override { return worker == 0 && !idle(); }
-  [[nodiscard]] bool held() const override { return lock_.held(); }
+  [[nodiscard]] bool held() const override { return progress_lock_.held(); }
   void cannot_start_worker(const Status& why) override { comm_.health().lack(why); }
   bool make_progress();
   void progress_calls(std::vector<DeviceOperation*>& ended);
@@ -60,12 +60,13 @@ class ViewQueue : public HelpedProgress {
   [[nodiscard]] Waiter waiter_of_caller(int64_t timeout_ms) const;
 
   Communicator& comm_;
-  PlanCache plans_;               // of who pushes: for devices
-  bool direct_ = true;            // of who pushes: devices may run calls
-  std::deque<uint64_t> reached_;  // of who pushes: digests, the last ones
-  BriefLock lock_;                // of who pushes
-  BriefLock queues_lock_;         // for a moment
-  // Guarded by queues_lock_. The front of the calls, and all messages, are pushed under lock_.
+  // Held by the thread that makes progress: it runs the first of the calls, and all messages.
+  BriefLock progress_lock_;
+  PlanCache plans_;               // guarded by progress_lock_; of calls on devices
+  bool direct_ = true;            // guarded by progress_lock_; whether devices may run calls
+  std::deque<uint64_t> reached_;  // guarded by progress_lock_; the last digests
+  BriefLock queues_lock_;
+  // Guarded by queues_lock_:
   std::deque<DeviceOperation*> calls_;
   std::deque<DeviceOperation*> messages_;
 };
