@@ -134,7 +134,7 @@ Status grow(tutti_comm_t old, const tutti_unique_id* id, int newcomers,
     if (!given.ok()) return given.status().with_context("tutti_comm_grow");
     decoded = *given;
   }
-  TUTTI_RETURN_IF_ERROR(end_views(old));
+  TUTTI_RETURN_IF_ERROR(drain_views(old));
   return hand_out(old->inside->grow(decoded ? &*decoded : nullptr, newcomers, prepared->config),
                   result);
 }
@@ -153,7 +153,7 @@ Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
 // Waits for what is under way; the threads that wait for it, too, are on their way out then.
 Status close(tutti_comm& comm) {
   if (comm.viewed != nullptr) return close_view(comm);
-  Status ended = end_views(&comm);
+  Status ended = drain_views(&comm);
   Status closed = comm.inside->close();
   return closed.ok() ? ended : closed;
 }
@@ -245,7 +245,7 @@ tutti_status tutti_comm_split(tutti_comm_t comm, int color, int key,
     }
     auto prepared = prepare(config);
     if (!prepared.ok()) return prepared.status().with_context("tutti_comm_split");
-    TUTTI_RETURN_IF_ERROR(end_views(comm));
+    TUTTI_RETURN_IF_ERROR(drain_views(comm));
     return hand_out(comm->inside->split(color, key, prepared->config), result);
   });
 }
@@ -259,7 +259,7 @@ tutti_status tutti_comm_shrink(tutti_comm_t comm, const tutti_comm_config* confi
     *result = nullptr;
     auto prepared = prepare(config);
     if (!prepared.ok()) return prepared.status().with_context("tutti_comm_shrink");
-    TUTTI_RETURN_IF_ERROR(end_views(comm));
+    TUTTI_RETURN_IF_ERROR(drain_views(comm));
     return hand_out(comm->inside->shrink(prepared->config), result);
   });
 }

@@ -46,7 +46,7 @@ bool active(const tutti_request& request) { return request.started && !request.i
 Status start(tutti_request& request) {
   if (is_bereft(request)) return refuse_bereft("tutti_request_start");
   if (groups_or_views_exist()) [[unlikely]]
-    TUTTI_RETURN_IF_ERROR(end_views(request));
+    TUTTI_RETURN_IF_ERROR(drain_views(request));
   request.inside->await_visitors();
   const bool before = std::exchange(request.started, true);  // its function may ask
   Status status;

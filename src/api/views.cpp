@@ -92,7 +92,7 @@ Status run_in_group_or_on_view(tutti_comm_t comm, const MessageArguments& argume
                   arguments.sends ? nullptr : info);
   }
   if (comm->side == nullptr) {
-    TUTTI_RETURN_IF_ERROR(end_message_views(comm));
+    TUTTI_RETURN_IF_ERROR(flush_sends_of_views(comm));
     return comm->inside->messages().run(arguments, info);
   }
   DeviceMessage operation(*comm->queue, comm->side.get(), arguments);
@@ -109,7 +109,7 @@ Status run_both_in_group_or_on_view(tutti_comm_t comm, std::span<BlockingMessage
     return run_in_group_or_on_view(comm, received.arguments, received.info);
   }
   if (comm->side == nullptr) {
-    TUTTI_RETURN_IF_ERROR(end_message_views(comm));
+    TUTTI_RETURN_IF_ERROR(flush_sends_of_views(comm));
     comm->inside->messages().run(both);
     return (sent.status().ok() ? received : sent).status();
   }
@@ -148,18 +148,18 @@ void make_on_view(tutti_request& request, const MessageArguments& arguments) {
   }
 }
 
-Status end_views(tutti_comm_t comm) {
+Status drain_views(tutti_comm_t comm) {
   return comm->queue == nullptr ? Status() : comm->queue->drain();
 }
 
-Status end_views(const tutti_request& request) {
+Status drain_views(const tutti_request& request) {
   tutti_comm* const comm = request.comm.load(std::memory_order_relaxed);
-  if (std::holds_alternative<Operation>(request.what)) return end_views(comm);
-  if (std::holds_alternative<Message>(request.what)) return end_message_views(comm);
+  if (std::holds_alternative<Operation>(request.what)) return drain_views(comm);
+  if (std::holds_alternative<Message>(request.what)) return flush_sends_of_views(comm);
   return {};
 }
 
-Status end_message_views(tutti_comm_t comm) {
+Status flush_sends_of_views(tutti_comm_t comm) {
   return comm->queue == nullptr ? Status() : comm->queue->flush_sends();
 }
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Calls on views of communicators (tutti_comm_view), and those on a communicator that has views,
-// which wait for theirs. In a process without views none of this is looked at
+// which wait for those on its views. In a process without views none of this is looked at
 // (groups_or_views_exist()).
 #pragma once
 
@@ -22,14 +22,16 @@ Status run_both_in_group_or_on_view(tutti_comm_t comm, std::span<BlockingMessage
 void make_on_view(tutti_request& request, Call call);
 void make_on_view(tutti_request& request, const MessageArguments& arguments);
 
-// Before the communicator itself is used: ends what is under way on its views.
-Status end_views(tutti_comm_t comm);
-// Before a persistent request, which may have been made when there were no views, is started.
-Status end_views(const tutti_request& request);
-// Before a message on the communicator itself: sends on its views come first.
-Status end_message_views(tutti_comm_t comm);
+// Waits for all that is under way on a communicator's views: before the communicator itself is
+// used.
+Status drain_views(tutti_comm_t comm);
+// Waits for what a persistent request has to follow. It may have been made when there were no
+// views.
+Status drain_views(const tutti_request& request);
+// Waits until sends on a communicator's views are handed over: before a message on itself.
+Status flush_sends_of_views(tutti_comm_t comm);
 
-// Ends a view, of which nothing may be used any more.
+// Waits for what is under way on a view, of which nothing may be used any more.
 Status close_view(tutti_comm& view);
 Status allocate_on_device(const tutti_comm& view, size_t bytes, void** memory);
 Status free_on_device(const tutti_comm& view, void* memory);
