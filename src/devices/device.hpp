@@ -139,12 +139,12 @@ class SignalledEvent : public DeviceEvent {
 
 // dst[i] = sources[0][i] op sources[1][i] op ..., in that order: the bits of reduce_kernel().
 struct Reduction {
-  ReduceOp op = ReduceOp::kSum;  // not kUser; kPremulSum is kSum, after scale()
+  ReduceOp op = ReduceOp::kSum;  // not kUser; kPremulSum sums what scale() has multiplied
   DataType type = DataType::kFloat32;
   void* dst = nullptr;                   // may be one of the sources
   std::span<const void* const> sources;  // any number from 1 on
   uint64_t count = 0;
-  uint32_t divisor = 0;  // kAvg: divides the sum, unless 0
+  uint32_t divisor = 0;  // of kAvg, which divides its sum by it; 0: it only sums
   // Memory of the device for more sources than a kernel takes, which no other work uses meanwhile.
   std::span<std::byte> between = {};
 };

@@ -57,6 +57,9 @@ Status DeviceEngine::prepare(ReduceOp op, DataType type) {
 // Complex numbers, of which there are no modules, are twice as many floats.
 Status DeviceEngine::reduce(const Reduction& asked) {
   Reduction whole = asked;
+  const bool sums =
+      asked.op == ReduceOp::kPremulSum || (asked.op == ReduceOp::kAvg && asked.divisor == 0);
+  if (sums) whole.op = ReduceOp::kSum;
   whole.type = part_type(asked.type);
   if (whole.type != asked.type) whole.count *= 2;
   const size_t sources = asked.sources.size();

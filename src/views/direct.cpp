@@ -178,10 +178,10 @@ uint64_t DirectCall::digest() const {
 
 Task DirectCall::reach() {
   bases_.assign(kPrivateSpaces + kPeerSpaces * all_.size(), nullptr);
-  bases_[0] = scaled_.data() != nullptr ? scaled_.data()
-                                        : static_cast<std::byte*>(const_cast<void*>(on_.call.send));
-  bases_[1] = static_cast<std::byte*>(on_.call.recv);
-  bases_[2] = scratch_.data();
+  auto* const send = static_cast<std::byte*>(const_cast<void*>(on_.call.send));
+  bases_[Ref::of(Space::kSend, 0).base] = scaled_.data() != nullptr ? scaled_.data() : send;
+  bases_[Ref::of(Space::kRecv, 0).base] = static_cast<std::byte*>(on_.call.recv);
+  bases_[Ref::of(Space::kScratch, 0).base] = scratch_.data();
   Status failed;
   const std::vector<Ref> read = buffers_read();
   for (const Ref& buffer : read) {
@@ -311,9 +311,8 @@ Status DirectCall::give(const Step& step, devices::DeviceEngine& engine) {
   const Ref* const refs = schedule().sources.data() + step.first_source;
   for (uint32_t i = 0; i < step.source_count; ++i) sources.push_back(address(refs[i]));
   const bool divides = call.op == ReduceOp::kAvg && step.finishes;
-  const bool sums = call.op == ReduceOp::kPremulSum || (call.op == ReduceOp::kAvg && !divides);
   return engine.reduce({
-      .op = sums ? ReduceOp::kSum : call.op,
+      .op = call.op,
       .type = call.type,
       .dst = address(step.dst),
       .sources = sources,

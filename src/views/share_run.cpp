@@ -80,14 +80,12 @@ Status ShareRun::reduce(const SharePiece& piece, DeviceWork& work, std::byte* to
   TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, on_.side.compute());
   TUTTI_RETURN_IF_ERROR(take_between());
   work.begin(*engine);
-  const ReduceOp op = on_.call.op;
-  const bool sums = op == ReduceOp::kPremulSum || op == ReduceOp::kAvg;
   for (const Segment& part : piece.reduced) {
     std::vector<const void*> sources;
     for (const int rank : shares_.neighbors()) {
       sources.push_back(base_(rank, Space::kSend) + part.in_buffer);
     }
-    TUTTI_RETURN_IF_ERROR(engine->reduce({.op = sums ? ReduceOp::kSum : op,
+    TUTTI_RETURN_IF_ERROR(engine->reduce({.op = on_.call.op,
                                           .type = on_.call.type,
                                           .dst = to + part.in_stage,
                                           .sources = sources,
