@@ -204,7 +204,7 @@ void tune_tcp(int socket) {
 }
 
 // With a user's timeout the system also gives up a peer that answers, but has no room.
-void tune_data_line(int socket) { set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 0); }
+void tune_data_connection(int socket) { set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 0); }
 
 int64_t unanswered_ms(int socket) {
   tcp_info info{};

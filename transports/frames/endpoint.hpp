@@ -99,18 +99,18 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   bool post_piece(Operation& receive);
   void end_piece(Request& request);
 
-  // ---- endpoint_rails.cpp: lines that break
-  // A line broke, as this end sees it, or as the other end says.
+  // ---- endpoint_rails.cpp: connections that break
+  // A connection broke, as this end sees it, or as the other end says.
   void connection_broke(int rank, uint32_t rail);
   void hear_of_loss(int rank, uint32_t rail);
-  // Does what there is to do about those that broke some time ago.
+  // Does what there is to do about connections that broke some time ago.
   void look_at_broken_connections();
   [[nodiscard]] bool all_broken(int rank, const std::vector<BrokenConnection>& all) const;
   // Whether a rail of the peer may break: there are others.
   [[nodiscard]] bool may_mend(int rank) const;
   void lose_rail(int rank, uint32_t rail, const Status& why);
   void warn_of(int rank, uint32_t rail, const Status& why) const;
-  // The one wanted if it is left, else one that is; the number of rails if none is.
+  // The wanted rail if it is left, else one that is; the number of rails if none is.
   [[nodiscard]] uint32_t rail_left(int rank, uint32_t wanted) const;
   Posted post_frame(Request& frame);
   void post_frame_again(Request& frame);
@@ -124,22 +124,22 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   bool handle_taken(int rank, const FrameHead& head);
   bool note_seen(int rank, uint32_t seen);
   // Ends a send if the peer has all of it, and nothing reads its buffer any more.
-  void sent_whole(Operation& send);
+  void finish_if_taken(Operation& send);
   void forget_frames(int rank);
 
   // ---- endpoint_leaving.cpp: this rank leaves
-  // Sends the word that it does; it comes last of all.
+  // Sends the frame that says so, after all others.
   bool push_leave(int rank);
-  // A frame has come from that peer.
-  void has_dealt(int rank);
+  // Notes that a frame has come from that peer, which has to hear when this rank leaves.
+  void note_dealt(int rank);
   // Lets what was sent reach the peers, within a fraction of a second.
   void say_goodbye();
   // ---- and others do
-  // Nothing more comes from it, and it takes nothing more. Both sides know of the messages that are
-  // under way.
-  void is_over(int rank);
-  // Asks those that were awaited for long, if it is time to.
-  void look_who_is_awaited();
+  // Notes that the peer has left: nothing more comes from it, and it takes nothing more. Both sides
+  // know of the messages that are under way.
+  void note_left(int rank);
+  // Asks peers that were awaited for long, if it is time to.
+  void ask_who_is_awaited();
   void note_whom_transfers_await();
   [[nodiscard]] bool never_dealt_with(int rank) const;
   // Whether sending to it fails because it has left, and not because it has failed.
@@ -157,7 +157,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
 
   const bool keeps_frames_;  // until the peer has them: there are several rails
   bool mends_ = false;       // rails stand in for one another
-  std::vector<BrokenConnection> broken_connections_;  // about which there is something to be done
+  std::vector<BrokenConnection> broken_connections_;  // something is yet to be done about them
 
   const bool tells_all_;  // the network does not say that nobody is there
   bool told_ = false;     // whoever deals with this rank from now on is told as well

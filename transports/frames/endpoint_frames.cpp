@@ -41,7 +41,7 @@ void FrameEndpoint::take_frame(const Request& request, uint64_t bytes) {
   if (head.cookie != cookie_ || head.rank >= peers_.size()) return;
   const int rank = static_cast<int>(head.rank);
   if (rank == rank_ || !peer(rank).failure.ok()) return;
-  has_dealt(rank);
+  note_dealt(rank);
   const std::span<const std::byte> payload(request.memory.get() + sizeof head, bytes - sizeof head);
   const bool sound = peer(rank).in_order.take(
       head, payload, [&](const FrameHead& next, std::span<const std::byte> its_payload) {
@@ -79,7 +79,7 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
       // Nothing more comes, and it takes nothing more. Both sides know of the messages that are
       // under way.
       from.last_words.assign(payload.begin(), payload.end());
-      is_over(rank);
+      note_left(rank);
       return true;
     case FrameKind::kGoodbye: from.gone = true; return true;
     case FrameKind::kRailLost:

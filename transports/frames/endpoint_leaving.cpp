@@ -51,7 +51,7 @@ bool FrameEndpoint::push_leave(int rank) {
   return !to.owes_leave;
 }
 
-void FrameEndpoint::has_dealt(int rank) {
+void FrameEndpoint::note_dealt(int rank) {
   if (std::exchange(peer(rank).dealt, true) || !told_) return;
   peer(rank).owes_leave = true;
   make_busy(rank);
@@ -86,7 +86,7 @@ void FrameEndpoint::say_goodbye() {
 
 // ---- others ------------------------------------------------------------------------------------
 
-void FrameEndpoint::is_over(int rank) {
+void FrameEndpoint::note_left(int rank) {
   peer(rank).left = true;
   end_waiting(rank);
   if (all_have_left()) end_waiting(kAnySource);
@@ -120,19 +120,20 @@ bool FrameEndpoint::never_dealt_with(int rank) const {
   return rank != rank_ && !other.heard() && !other.left && other.failure.ok();
 }
 
-// Else it would be said to have died (core/exchange.hpp).
+// A peer that had died would be named as dead by others (core/exchange.hpp).
 bool FrameEndpoint::explains_loss(int rank) const {
   return !tells_all_ && !greeting_ && never_dealt_with(rank);
 }
 
-// Whether it is there. False if it is being asked.
+// Sends a peer an empty frame, to learn whether it is there; false: one is under way, or has no
+// room.
 bool FrameEndpoint::ask(int rank) {
   FrameHead head{};
   head.kind = FrameKind::kCredit;
   return peer(rank).frames_out == 0 && push_frame(rank, head, nullptr, nullptr);
 }
 
-void FrameEndpoint::look_who_is_awaited() {
+void FrameEndpoint::ask_who_is_awaited() {
   if (++polls_ % kPollsPerLook != 0 || tells_all_ || ending_) return;
   const int64_t now = now_ms();
   if (now < next_look_ms_) return;

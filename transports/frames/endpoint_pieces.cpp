@@ -51,7 +51,7 @@ bool FrameEndpoint::poll_until(const Transfer* wanted) {
     if (count < static_cast<ptrdiff_t>(kBatch) || (wanted != nullptr && wanted->done)) break;
   }
   if (!busy_.empty()) moved |= push_busy();
-  look_who_is_awaited();
+  ask_who_is_awaited();
   return moved;
 }
 
@@ -123,7 +123,7 @@ void FrameEndpoint::lose(int rank, std::string_view what) {
         reason.with_context("it has destroyed its communicator, has died, or cannot be reached");
   }
   give_up(rank, reason);
-  if (has_left) is_over(rank);
+  if (has_left) note_left(rank);
 }
 
 // A receive could not be posted again: of a piece, its peer is lost; of frames, from anyone, all.
@@ -232,7 +232,7 @@ void FrameEndpoint::end_piece(Request& request) {
     if (!requests_.under_way(operation)) finish(operation, peer(rank).failure);
     return;
   }
-  if (!receives && keeps_frames_) return sent_whole(operation);
+  if (!receives && keeps_frames_) return finish_if_taken(operation);
   if (operation.moved == operation.limit) {
     dequeue(operation);
     if (!receives) return finish(operation, {});

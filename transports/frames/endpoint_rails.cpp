@@ -1,12 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Lines that break. The last one to a peer is a dead peer; one of several rails costs its share:
+// Connections that break. With the last one to a peer, the peer is lost. One of several rails costs
+// its share:
 //
 // - Frames are kept until the peer has said that they came (FrameHead::seen). Those that went over
 //   the lost rail, and were not seen, go over another one. The peer leaves aside what came twice.
 // - Pieces are asked for again by their receiver, one by one, over a rail that is left (kAgain); it
 //   knows which did not come. So a sender keeps its buffer until the receiver has it all (kTaken).
-// - Whoever loses a rail tells the other end (kRailLost) before it asks for anything, and cuts its
+// - Whoever loses a rail tells the other end (kRailLost) before it asks for anything. It cuts its
 //   own end, so nothing comes over that rail any more.
 #include <algorithm>
 #include <bit>
@@ -21,13 +22,13 @@
 namespace tutti::frames {
 namespace {
 
-// If the peer has died, who watches it says so in better words within this time.
+// The time within which the monitor names a peer that has died, in better words.
 constexpr int64_t kWordOfDeathMs = 1000;
-// The lines to a peer that dies or leaves break at once. So nothing is done about one of them, and
-// nobody is told, before the others had time to, and what came before was read.
+// The connections to a peer that dies or leaves break at once. So nothing is done about one of them
+// before the others had time to, and what came before was read; nor is anybody told.
 constexpr int64_t kOthersMs = 5;
 constexpr int64_t kWarnMs = 30;
-// Each channel has lines of its own over one interface.
+// The channels over one interface have connections of their own, which break with one cause.
 constexpr int64_t kSameNewsMs = 60'000;
 
 bool is_news(const std::string& text) {
@@ -41,7 +42,7 @@ bool is_news(const std::string& text) {
 
 }  // namespace
 
-// ---- a line breaks -----------------------------------------------------------------------------
+// ---- a connection breaks -----------------------------------------------------------------------
 
 void FrameEndpoint::connection_broke(int rank, uint32_t rail) {
   if (peer(rank).lost(rail)) return;  // by this end
@@ -242,11 +243,11 @@ bool FrameEndpoint::handle_taken(int rank, const FrameHead& head) {
   if (send == nullptr || send->is(Phase::kEnding)) return true;
   if (send->limit == 0) return false;  // nothing of it was granted
   send->taken = true;
-  sent_whole(*send);
+  finish_if_taken(*send);
   return true;
 }
 
-void FrameEndpoint::sent_whole(Operation& send) {
+void FrameEndpoint::finish_if_taken(Operation& send) {
   if (!send.taken || requests_.in_flight(send)) return;
   dequeue(send);
   finish(send, {});

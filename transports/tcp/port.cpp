@@ -25,8 +25,8 @@ constexpr size_t kFewPeers = 3;
 
 // The time for which a peer's system may acknowledge nothing of what was sent. Also how often that
 // is looked at, and after how many looks the clock is.
-constexpr int64_t kUnanswered_ms = 25'000;
-constexpr int64_t kUnansweredOfRail_ms = 5000;
+constexpr int64_t kUnansweredMs = 25'000;
+constexpr int64_t kUnansweredOfRailMs = 5000;
 constexpr int64_t kCheckMs = 500;
 constexpr uint32_t kLooks = 256;
 // How many calls a peer may refuse.
@@ -228,7 +228,7 @@ void TcpPort::check_answers() {
   next_check_ms_ = now + kCheckMs;
   for (Wire* wire : wires_) {
     if (wire->open())
-      wire->check_answers(settings_.replaceable ? kUnansweredOfRail_ms : kUnanswered_ms);
+      wire->check_answers(settings_.replaceable ? kUnansweredOfRailMs : kUnansweredMs);
   }
 }
 

@@ -92,7 +92,7 @@ Completion Inbox::first() const {
 
 void Wire::begin(Fd socket) {
   socket_ = std::move(socket);
-  tune_data_line(socket_.get());
+  tune_data_connection(socket_.get());
   rest_ =
       std::make_unique_for_overwrite<std::byte[]>(records_ != nullptr ? kRecordBytes : kRestBytes);
   write();

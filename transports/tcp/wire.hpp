@@ -33,7 +33,7 @@ inline Head head_of(const frames::Request& request) {
   return {request.bytes, is_frame(request) ? kFrameTag : request.tag};
 }
 
-// Read at a time, so that what waits to go out has its turn.
+// The bytes read at a time, so that what waits to go out has its turn.
 inline constexpr size_t kMostRead = tuned::kMostRead;
 
 using RequestQueue = match::Queue<frames::Request>;
@@ -55,7 +55,7 @@ class Inbox {
 
 class Wire {
  public:
-  // `line`: what ends when the connection has failed.
+  // `connection`: the request that ends when the connection has failed.
   explicit Wire(Inbox& inbox, frames::Request* connection = nullptr)
       : inbox_(inbox), connection_(connection) {}
 
