@@ -171,9 +171,9 @@ class FakeEndpoint final : public tutti::match::Engine<FakeEndpoint, FakeTypes> 
     frames.push_back(std::move(frame));
     return Put::kYes;
   }
-  void has_gone(FakeOperation& send) { finish(send, {}); }
+  void note_sent(FakeOperation& send) { finish(send, {}); }
 
-  static bool takes_apart(FakeOperation& /*receive*/, const FakeMessage& /*message*/) {
+  static bool begin_apart(FakeOperation& /*receive*/, const FakeMessage& /*message*/) {
     return false;
   }
   static void take_kept(std::byte* dst, const FakeMessage& message, uint64_t wanted) {

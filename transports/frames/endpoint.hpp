@@ -84,7 +84,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   bool push_notice(int rank);
   [[nodiscard]] bool may_be_eager(const Operation& send);
   Put put_first(Operation& send, bool eager);
-  static void has_gone(Operation& send) { send.become(Phase::kSending); }
+  static void note_sent(Operation& send) { send.become(Phase::kSending); }
   bool push_frame(int rank, FrameHead head, const std::byte* payload, Operation* operation);
 
   // ---- endpoint_pieces.cpp: long messages, and what the network says
@@ -93,7 +93,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   void failed(Request& request, bool cancelled);
   void lose(int rank, std::string_view what);
   void refused(Request& request);
-  bool takes_apart(Operation& receive, const Message& message);
+  bool begin_apart(Operation& receive, const Message& message);
   Put put_grant(Operation& receive);
   Put put_piece(Operation& send);
   bool post_piece(Operation& receive);

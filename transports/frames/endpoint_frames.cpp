@@ -122,7 +122,7 @@ bool FrameEndpoint::handle_grant(int rank, const FrameHead& head) {
   if (send->state != State::kStreaming && send->has_more()) {
     stream(*send);
   } else if (first) {
-    has_gone(*send);
+    note_sent(*send);
   }
   return true;
 }

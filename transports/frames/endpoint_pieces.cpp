@@ -139,8 +139,8 @@ void FrameEndpoint::refused(Request& request) {
 
 // ---- pieces ----
 
-// The receiver grants what it has posted; the rail of the first piece both must know.
-bool FrameEndpoint::takes_apart(Operation& receive, const Message& message) {
+// Takes the rails of the receive's pieces, which both ends must know; all receives are granted.
+bool FrameEndpoint::begin_apart(Operation& receive, const Message& message) {
   Peer& from = peer(message.source);
   receive.rail = from.next_rail;
   from.next_rail += static_cast<uint32_t>((receive.limit + kPieceBytes - 1) / kPieceBytes);

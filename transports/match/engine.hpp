@@ -157,14 +157,14 @@ class Engine : public Endpoint {
              requires std::same_as<decltype(link.put_first(operation, true)), Put>;
              requires std::same_as<decltype(link.put_grant(operation)), Put>;
              requires std::same_as<decltype(link.put_piece(operation)), Put>;
-             // All that may go of the message has gone.
-             link.has_gone(operation);
-             // A requested message meets its receive: whether the link takes it by a route of its
-             // own, or it is to be granted.
-             requires std::same_as<decltype(link.takes_apart(operation, message)), bool>;
+             // Notes that all of the message that may go has gone.
+             link.note_sent(operation);
+             // Begins a receive that a requested message meets by a route of the link's own; false:
+             // it is to be granted.
+             requires std::same_as<decltype(link.begin_apart(operation, message)), bool>;
              // Copies so many bytes of a message of a peer that was kept aside.
              link.take_kept(operation.buffer, message, uint64_t{});
-             // An eager message of so many bytes of a peer has met its receive.
+             // Notes that an eager message of so many bytes of a peer has met its receive.
              link.count_matched(rank, uint64_t{});
              // Forgets the operation; ends it, for its peer has failed.
              link.take_back(operation);

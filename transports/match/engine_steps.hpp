@@ -164,7 +164,7 @@ void Engine<Link, Types>::begin_receiving(Op& receive, const Kept& message) {
   receive.transfer->sent = message.bytes;
   receive.transfer->tag = message.tag;
   receive.transfer->source = link().number_of(source);
-  if (!link().takes_apart(receive, message)) grant(receive);
+  if (!link().begin_apart(receive, message)) grant(receive);
 }
 
 template <typename Link, typename Types>
@@ -253,7 +253,7 @@ bool Engine<Link, Types>::push_waiting(int rank) {
   if (const Put put = link().put_first(send, eager); put != Put::kYes) return put == Put::kOver;
   peer(rank).waiting.remove(send);
   if (eager) {
-    link().has_gone(send);
+    link().note_sent(send);
   } else {
     send.state = State::kRequested;
   }
@@ -268,7 +268,7 @@ bool Engine<Link, Types>::push_piece(int rank) {
   if (send.has_more()) {
     peer(rank).streams.push(send);
   } else {
-    link().has_gone(send);
+    link().note_sent(send);
   }
   return true;
 }

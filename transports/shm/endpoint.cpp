@@ -110,7 +110,7 @@ Put ShmEndpoint::put_piece(Operation& send) {
   return Put::kYes;
 }
 
-void ShmEndpoint::has_gone(Operation& send) {
+void ShmEndpoint::note_sent(Operation& send) {
   if (send.state == State::kStreaming) return send_is_over(send);
   finish(send, {});
 }
@@ -119,7 +119,7 @@ void ShmEndpoint::has_gone(Operation& send) {
 void ShmEndpoint::send_is_over(Operation& send) {
   const int rank = send.peer;
   finish(send, {});
-  long_messages_.has_gone(peer(rank));
+  long_messages_.note_sent(peer(rank));
 }
 
 bool ShmEndpoint::push(int rank) {
@@ -144,7 +144,7 @@ bool ShmEndpoint::advance(int rank) {
 // ---- messages that are read where they lie ----
 
 // Reads the message where it lies, unless the ring is faster.
-bool ShmEndpoint::takes_apart(Operation& receive, const Message& message) {
+bool ShmEndpoint::begin_apart(Operation& receive, const Message& message) {
   const int source = message.source;
   Peer& from = peer(source);
   receive.address = message.address;
@@ -199,7 +199,7 @@ bool ShmEndpoint::pull_piece(int rank) {
     from.pulls.push(*receive);
     return true;
   }
-  if (receive->seen == nullptr) long_messages_.has_come(from, *receive, Routes::Route::kRead);
+  if (receive->seen == nullptr) long_messages_.note_received(from, *receive, Routes::Route::kRead);
   tell_taken(*receive);
   finish_granted(*receive);
   return true;

@@ -45,8 +45,8 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   Put put_first(Operation& send, bool eager);
   Put put_grant(Operation& receive);
   Put put_piece(Operation& send);
-  void has_gone(Operation& send);
-  bool takes_apart(Operation& receive, const Message& message);
+  void note_sent(Operation& send);
+  bool begin_apart(Operation& receive, const Message& message);
   void take_kept(std::byte* dst, const Message& message, uint64_t wanted);
   void count_matched(int rank, uint64_t bytes) {
     peer(rank).in.count_matched(bytes + Types::kMessageCost);

@@ -132,7 +132,7 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   if (receive->limit > kEagerBytes) {
     const Routes::Route route =
         receive->non_temporal ? Routes::Route::kRingNonTemporal : Routes::Route::kRing;
-    long_messages_.has_come(from, *receive, route);
+    long_messages_.note_received(from, *receive, route);
   }
   finish_granted(*receive);
   return true;
