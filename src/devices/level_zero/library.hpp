@@ -9,31 +9,26 @@
 
 #include "core/status.hpp"
 
-#define TUTTI_LEVEL_ZERO_FUNCTIONS(apply)                                                          \
-  apply(zeInit) apply(zeDriverGet) apply(zeDriverGetProperties) apply(                             \
-      zeDriverGetIpcProperties) apply(zeDeviceGet) apply(zeDeviceGetSubDevices)                    \
-      apply(zeDeviceGetProperties) apply(zeDeviceGetModuleProperties) apply(                       \
-          zeDeviceGetComputeProperties) apply(zeDeviceGetMemoryProperties)                         \
-          apply(zeDeviceCanAccessPeer) apply(zeDeviceGetCommandQueueGroupProperties) apply(        \
-              zeContextCreate) apply(zeContextDestroy) apply(zeMemAllocDevice)                     \
-              apply(zeMemAllocHost) apply(zeMemFree) apply(zeMemGetAllocProperties) apply(         \
-                  zeMemGetAddressRange) apply(zeMemGetIpcHandle) apply(zeMemOpenIpcHandle)         \
-                  apply(zeMemCloseIpcHandle) apply(zeEventPoolCreate) apply(                       \
-                      zeEventPoolDestroy) apply(zeEventCreate) apply(zeEventDestroy)               \
-                      apply(zeEventHostSignal) apply(zeEventHostReset) apply(                      \
-                          zeEventHostSynchronize) apply(zeFenceCreate) apply(zeFenceDestroy)       \
-                          apply(zeFenceHostSynchronize) apply(zeFenceReset) apply(                 \
-                              zeCommandListCreate) apply(zeCommandListCreateImmediate)             \
-                              apply(zeCommandListDestroy) apply(zeCommandListClose) apply(         \
-                                  zeCommandListAppendBarrier) apply(zeCommandListAppendMemoryCopy) \
-                                  apply(zeCommandListAppendLaunchKernel) apply(                    \
-                                      zeCommandQueueExecuteCommandLists) apply(zeModuleCreate)     \
-                                      apply(zeModuleDestroy) apply(zeModuleGetNativeBinary)        \
-                                          apply(zeModuleBuildLogGetString)                         \
-                                              apply(zeModuleBuildLogDestroy) apply(zeKernelCreate) \
-                                                  apply(zeKernelDestroy)                           \
-                                                      apply(zeKernelSetGroupSize)                  \
-                                                          apply(zeKernelSetArgumentValue)
+// clang-format off
+#define TUTTI_LEVEL_ZERO_FUNCTIONS(apply)                                                         \
+  apply(zeInit) apply(zeDriverGet) apply(zeDriverGetProperties) apply(zeDriverGetIpcProperties)   \
+  apply(zeDeviceGet) apply(zeDeviceGetSubDevices) apply(zeDeviceGetProperties)                    \
+  apply(zeDeviceGetModuleProperties) apply(zeDeviceGetComputeProperties)                          \
+  apply(zeDeviceGetMemoryProperties) apply(zeDeviceCanAccessPeer)                                 \
+  apply(zeDeviceGetCommandQueueGroupProperties) apply(zeContextCreate) apply(zeContextDestroy)    \
+  apply(zeMemAllocDevice) apply(zeMemAllocHost) apply(zeMemFree) apply(zeMemGetAllocProperties)   \
+  apply(zeMemGetAddressRange) apply(zeMemGetIpcHandle) apply(zeMemOpenIpcHandle)                  \
+  apply(zeMemCloseIpcHandle) apply(zeEventPoolCreate) apply(zeEventPoolDestroy)                   \
+  apply(zeEventCreate) apply(zeEventDestroy) apply(zeEventHostSignal) apply(zeEventHostReset)     \
+  apply(zeEventHostSynchronize) apply(zeFenceCreate) apply(zeFenceDestroy)                        \
+  apply(zeFenceHostSynchronize) apply(zeFenceReset) apply(zeCommandListCreate)                    \
+  apply(zeCommandListCreateImmediate) apply(zeCommandListDestroy) apply(zeCommandListClose)       \
+  apply(zeCommandListAppendBarrier) apply(zeCommandListAppendMemoryCopy)                          \
+  apply(zeCommandListAppendLaunchKernel) apply(zeCommandQueueExecuteCommandLists)                 \
+  apply(zeModuleCreate) apply(zeModuleDestroy) apply(zeModuleGetNativeBinary)                     \
+  apply(zeModuleBuildLogGetString) apply(zeModuleBuildLogDestroy) apply(zeKernelCreate)           \
+  apply(zeKernelDestroy) apply(zeKernelSetGroupSize) apply(zeKernelSetArgumentValue)
+// clang-format on
 
 namespace tutti::devices::level_zero {
 

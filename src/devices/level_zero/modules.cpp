@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Kernels for a device, from the user's cache or from SPIR-V.
+#include "core/hash.hpp"
 #include "core/log.hpp"
 #include "devices/kernel_cache.hpp"
 #include "devices/level_zero/context.hpp"
@@ -14,7 +15,7 @@ constexpr const char* kOptions = "-ze-opt-greater-than-4GB-buffer-required";
 std::string key_of(const Context& context, std::span<const uint8_t> spirv) {
   const std::string_view content(reinterpret_cast<const char*>(spirv.data()), spirv.size());
   return fmt::format("Level Zero; {}; {}; {}; {:016x}\n", context.facts().driver,
-                     context.facts().name, kOptions, std::hash<std::string_view>{}(content));
+                     context.facts().name, kOptions, hash_of(content));
 }
 
 std::string take_log(const Library& ze, ze_module_build_log_handle_t log) {

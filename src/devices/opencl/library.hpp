@@ -14,20 +14,20 @@
 #include "core/status.hpp"
 
 // Those that every version from 1.2 on has, ...
+// clang-format off
 #define TUTTI_OPENCL_FUNCTIONS(apply)                                                             \
   apply(clGetPlatformIDs) apply(clGetPlatformInfo) apply(clGetDeviceIDs) apply(clGetDeviceInfo)   \
-      apply(clCreateContext) apply(clRetainContext) apply(clReleaseContext) apply(                \
-          clCreateCommandQueue) apply(clReleaseCommandQueue) apply(clGetCommandQueueInfo)         \
-          apply(clCreateProgramWithSource) apply(clCreateProgramWithBinary) apply(clBuildProgram) \
-              apply(clReleaseProgram) apply(clGetProgramInfo) apply(clGetProgramBuildInfo)        \
-                  apply(clCreateKernel) apply(clReleaseKernel) apply(clSetKernelArg)              \
-                      apply(clEnqueueNDRangeKernel) apply(clEnqueueMarkerWithWaitList)            \
-                          apply(clEnqueueBarrierWithWaitList) apply(clFlush) apply(clFinish)      \
-                              apply(clCreateUserEvent) apply(clSetUserEventStatus)                \
-                                  apply(clReleaseEvent) apply(clGetEventInfo)                     \
-                                      apply(clGetKernelWorkGroupInfo)                             \
-                                          apply(clGetExtensionFunctionAddressForPlatform)
-// ... and those of 2.0 and 2.1, which are null where the library has none.
+  apply(clCreateContext) apply(clRetainContext) apply(clReleaseContext)                           \
+  apply(clCreateCommandQueue) apply(clReleaseCommandQueue) apply(clGetCommandQueueInfo)           \
+  apply(clCreateProgramWithSource) apply(clCreateProgramWithBinary) apply(clBuildProgram)         \
+  apply(clReleaseProgram) apply(clGetProgramInfo) apply(clGetProgramBuildInfo)                    \
+  apply(clCreateKernel) apply(clReleaseKernel) apply(clSetKernelArg)                              \
+  apply(clEnqueueNDRangeKernel) apply(clEnqueueMarkerWithWaitList)                                \
+  apply(clEnqueueBarrierWithWaitList) apply(clFlush) apply(clFinish) apply(clCreateUserEvent)     \
+  apply(clSetUserEventStatus) apply(clReleaseEvent) apply(clGetEventInfo)                         \
+  apply(clGetKernelWorkGroupInfo) apply(clGetExtensionFunctionAddressForPlatform)
+// clang-format on
+// The functions of 2.0 and 2.1, which are null where the library has none.
 #define TUTTI_OPENCL_LATER_FUNCTIONS(apply)                                                    \
   apply(clSVMAlloc) apply(clSVMFree) apply(clEnqueueSVMMemcpy) apply(clSetKernelArgSVMPointer) \
       apply(clCreateProgramWithIL)

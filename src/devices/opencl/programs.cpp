@@ -1,6 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Kernels for a device, from the user's cache, from SPIR-V, or from their source.
+#include "core/hash.hpp"
 #include "core/log.hpp"
 #include "devices/kernel_cache.hpp"
 #include "devices/opencl/context.hpp"
@@ -30,7 +31,7 @@ Recipe recipe_for(const Context& context, DataType type, DeviceVariant variant) 
       spirv ? std::string_view(reinterpret_cast<const char*>(module.data()), module.size())
             : device_source();
   recipe.key = fmt::format("OpenCL; {}; {}; {}; {:016x}\n", facts.driver, facts.name,
-                           recipe.options, std::hash<std::string_view>{}(content));
+                           recipe.options, hash_of(content));
   return recipe;
 }
 
