@@ -20,16 +20,16 @@
 namespace tutti::bootstrap {
 namespace {
 
-// Pages for who looks from outside are left out beyond this.
+// The bytes that wait to be sent beyond which pages, for who looks from outside, are left out.
 constexpr size_t kMostUnsent = 4 << 20;
 // How long a rank that comes back waits for its connection to the service and the proof of the
 // secret.
 constexpr int64_t kComeBackMs = 3000;
-// How often a rank looks whether its relay's process is stopped, and in how many looks in a row it
-// is before the rank goes around it.
+// The time between two looks at whether the relay's process is stopped. A rank goes around it after
+// so many in a row that found it stopped.
 constexpr int64_t kLookEveryMs = 1000;
 constexpr int kLooks = 3;
-// Ranks of a round of regrouping.
+// The most ranks of a round of regrouping.
 constexpr size_t kMostRegrouping = 1 << 20;
 
 // The process of the relay to which a rank is connected.
@@ -65,8 +65,8 @@ class ControlConnection final : public Control {
   void leave() override;
 
  private:
-  // A connection to the service that is to take the place of the one to the relay, once the service
-  // has proved that it knows the secret.
+  // A connection to the service, in the making. It takes the place of the one to the relay once the
+  // service has proved that it knows the secret.
   struct Bypass {
     Fd socket;
     Session session;
@@ -95,7 +95,7 @@ class ControlConnection final : public Control {
   RelayProcess relay_;
   int stopped_looks_ = 0;  // how often in a row the relay's process was seen to be stopped
   std::optional<Bypass> bypass_;
-  // Watches them: a socket that is closed would be readable for ever, this is so only once.
+  // An epoll instance that watches the descriptors: a closed socket would be readable for ever.
   const Fd epoll_;
   Session session_;
   const Keeper keeper_;
@@ -125,7 +125,7 @@ std::vector<ControlNews> ControlConnection::read() {
 }
 
 void ControlConnection::hear(std::vector<ControlNews>& news) {
-  // Asked first: then all that it has said is in the socket.
+  // This is asked first: then all that the relay has said is in the socket.
   const bool relay_ended = relay_.end.open() && wait_for(relay_.end.get(), POLLIN, 0);
   while (socket_.open()) {
     std::byte buffer[4 << 10];
@@ -246,7 +246,7 @@ bool ControlConnection::begin_bypass() {
   return true;
 }
 
-// As far as that goes now; false: it has failed.
+// Goes on with the proof of the secret as far as it can; false: it has failed.
 bool ControlConnection::prove(Bypass& bypass) const {
   std::vector<std::byte>& out = bypass.session.out();
   Frame frame{};
@@ -270,8 +270,8 @@ bool ControlConnection::prove(Bypass& bypass) const {
   return true;
 }
 
-// What this rank missed comes as news. There is one attempt if the relay has ended: whoever does
-// not answer it within its time counts as gone.
+// Goes on with the bypass. What this rank missed comes as news. There is one attempt if the relay
+// has ended: a service that does not answer in time counts as gone.
 void ControlConnection::go_on(std::vector<ControlNews>& news) {
   if (!prove(*bypass_) || (!bypass_->session.established() && now_ms() >= bypass_->until_ms)) {
     epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, bypass_->socket.get(), nullptr);
@@ -312,9 +312,8 @@ void ControlConnection::drop_relay() {
 
 // ---- what is said ------------------------------------------------------------------------------
 
-// Bytes that the system does not take at once are sent by the next call; fd() becomes readable when
-// it takes more.
-// False if the connection is broken, which read() would find, too.
+// Sends what the system takes at once; fd() becomes readable when it takes more. False if the
+// connection is broken, which read() would find, too.
 bool ControlConnection::flush() {
   bool open = socket_.open();
   std::vector<std::byte>& out = session_.out();
@@ -394,14 +393,14 @@ void ControlConnection::leave() {
   if (!flush() && back_.by_relay) broken(0, none);
 }
 
-// The service hangs up once it has told the others, a relay once they have left, too. In the
-// process of either that must come before the process may end. A relay in another process may end
-// before it has passed on that this rank leaves, or be stopped: then the service is told once more.
-// The service may be gone, too, so there is one attempt.
 ControlConnection::~ControlConnection() {
   try_to([this] { say_farewell(); });
 }
 
+// The service hangs up once it has told the others, a relay once they have left, too. In the
+// process of either that must come before the process may end. A relay in another process may end
+// before it has passed on that this rank leaves, or be stopped. Then the service is told once more,
+// in one attempt, as it may be gone, too.
 void ControlConnection::say_farewell() {
   const bool by_relay = back_.by_relay;
   leave();

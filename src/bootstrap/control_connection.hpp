@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A rank's side of the line that stays open after the meeting.
+// A rank's side of the connection that stays open after the meeting.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,7 @@ struct WayBack {
   bool by_relay;  // else there is no other way
 };
 
-// The line over a connection on which the service has said kStayed, and nothing was read after
-// that.
+// Takes over a connection on which the service has said kStayed, and nothing was read after that.
 Result<std::unique_ptr<Control>> make_control_connection(Fd socket, Session session,
                                                          const Keeper& keeper, const WayBack& back);
 

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A service without its sockets: bytes in, bytes out. What a meeting and a relay have in common is
-// here: clients prove that they know the secret, or are refused, and are written to in turn.
+// A service without its sockets: bytes in, bytes out. This is what a meeting and a relay have in
+// common. Clients prove that they know the secret, or are refused, and are written to in turn.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ class Hub {
   virtual void forget_gone();
   // Once no more ranks are expected: whether some may come back, over the network.
   [[nodiscard]] virtual bool expects_returns() const { return false; }
-  // Where they are to come to.
+  // Notes the address at which they come back.
   virtual void take_returns_at(const NetAddress&) {}
   // Notes what the service lacks to take further clients, for the text of a timeout; empty:
   // nothing.
@@ -60,10 +60,10 @@ class Hub {
   virtual void broke(Link& link, int error) = 0;
   // All that was said on it so far has been handled.
   virtual void heard(Link&) {}
-  // It is of another version.
+  // Counts a client of another version.
   virtual void refuse_version(const Link& link);
-  // Called when all that was in the link's session has been written, before `queue` is: may put one
-  // more frame into the session, which then goes first.
+  // Called when all of the link's session has been written, before `queue` is. May put one more
+  // frame into the session, which then goes first.
   virtual void put_more(Link&) {}
   [[nodiscard]] virtual bool has_more(const Link& link) const {
     return !link.session.out().empty() || !link.queue.empty();

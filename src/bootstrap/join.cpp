@@ -32,8 +32,8 @@ class Alone final : public Exchange {
   }
 };
 
-// How long a rank waits for another one that has taken the place of the relay, but does not start
-// it: that process may be stopped. After that it looks for the service itself, once in so long. A
+// The time that a rank waits for another one that has taken the place of the relay and does not
+// start it, as it may be stopped. After that it looks for the service itself, once in so long. A
 // relay starts as soon as the service answers, so few ranks are faster than it.
 constexpr int64_t kPatienceMs = 3000;
 

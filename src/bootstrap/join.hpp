@@ -11,8 +11,8 @@
 
 namespace tutti {
 
-// How to get to the service. A rank of its host and user takes the abstract socket, any other the
-// relay of its own host (bootstrap/relay.hpp), or TCP where that cannot be.
+// The way to the service. A rank of its host and user takes the abstract socket. Any other takes
+// the relay of its own host (bootstrap/relay.hpp), or TCP where that cannot be.
 enum class Via : uint8_t {
   kAny,
   kService,  // without a relay

@@ -147,9 +147,9 @@ bool Meeting::expects_returns() const {
          std::ranges::any_of(links_, [](const Link& link) { return link.relays; });
 }
 
-// It is told what it missed, and says again what may have been lost: its part of a round, that it
-// has failed, or that it leaves. A relay that goes on passes on what it said before under a number
-// that nobody knows any more.
+// Takes back a rank that goes around its relay. It is told what it missed. It says again what may
+// have been lost: its part of a round, that it has failed, or that it leaves. A relay that goes on
+// passes on what it said before under a number that nobody knows any more.
 void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   Return back{};
   Attendee* attendee = nullptr;

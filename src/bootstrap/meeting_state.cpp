@@ -135,10 +135,10 @@ void Meeting::say(Attendee& attendee, FrameKind kind, Body body) {
 void Meeting::say_to_all(FrameKind kind, std::span<const std::byte> body, const Attendee* but) {
   for (Link& link : links_) {
     if (link.stranger || link.ending || link.gone) continue;
-    const bool is_his = but != nullptr && but->link == &link;
+    const bool is_excepted = but != nullptr && but->link == &link;
     if (link.relays) {
-      link.session.put(FrameKind::kToAll, {bytes_of(to(is_his ? but->number : 0, kind)), body});
-    } else if (!is_his) {
+      link.session.put(FrameKind::kToAll, {bytes_of(to(is_excepted ? but->number : 0, kind)), body});
+    } else if (!is_excepted) {
       link.session.put(kind, {body});
     }
   }

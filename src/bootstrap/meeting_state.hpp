@@ -50,8 +50,8 @@ class Meeting final : public Hub {
   // `lifetime_ms`: if no rank comes for so long, the meeting is over; kNever: it waits for ever.
   explicit Meeting(const UniqueId& id, int64_t warn_after_ms = 0, int64_t lifetime_ms = kNever,
                    Clock clock = now_ms);
-  // That has failed before it began, as rank `rank` of `ranks`, in this process, has: tells all who
-  // come until then.
+  // A meeting that failed before it began, as rank `rank` of `ranks`, in this process, has failed.
+  // Tells that to all who come until `until_ms`.
   Meeting(const UniqueId& id, int rank, int ranks, const Status& why, int64_t until_ms);
 
   void check_deadlines() override;
@@ -96,7 +96,7 @@ class Meeting final : public Hub {
   void finish_regrouping();
   void lose(Attendee& attendee, int error);
   void tell_failure(const Attendee& attendee, std::span<const std::byte> body);
-  // When relays are dropped after a failure.
+  // The time at which relays are dropped after a failure.
   [[nodiscard]] int64_t end_of_relays_ms() const {
     return std::max(now(), tell_until_ms_) + 2 * kHandshakeMs;
   }
@@ -106,15 +106,16 @@ class Meeting final : public Hub {
   // ---- what is written ----
   static void say(Link& link, uint32_t number, FrameKind kind, Body body);
   static void say(Attendee& attendee, FrameKind kind, Body body);
-  // To all that are there but one, once to each relay.
+  // Writes to all that are there but one, once to each relay.
   void say_to_all(FrameKind kind, std::span<const std::byte> body, const Attendee* but = nullptr);
-  // The outcome of a round: frames of which each is made when the one before has left.
+  // Writes the outcome of a round to all: frames of which each is made when the one before has
+  // left.
   void give_to_all(FrameKind kind, Bodies&& outcome);
   // Hangs up once all has been read.
   static void end(Attendee& attendee, int64_t give_up_ms);
   void refuse(Link& link, uint32_t number, Code code, const std::string& text);
   void forget(Attendee& attendee);
-  // What is said of a rank: its number comes first.
+  // The body of a frame about a rank: the rank's number, then `body`.
   static std::vector<std::byte> of_rank(const Attendee& attendee, std::span<const std::byte> body);
 
   [[nodiscard]] Attendee* member(int rank);
@@ -135,8 +136,8 @@ class Meeting final : public Hub {
   int gathered_ = 0;  // parts of the round under way
   int staying_ = 0;
   int failures_told_ = 0;
-  // What all have been told since they stayed, for those that come back: failures, each with its
-  // rank, and the outcome of the last round of regrouping.
+  // The news since all stayed, for ranks that come back: failures, each with its rank, and the
+  // outcome of the last round of regrouping.
   std::vector<std::pair<int32_t, std::vector<std::byte>>> failures_;
   Bodies regrouped_;
   uint32_t rounds_ = 0;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A rank's end of its connection to the service, without the socket, from the proof of the secret
-// to the last round: what the rank says, and what it is told.
+// A rank's end of its connection to the service, without the socket: what the rank says, and what
+// it is told, from the proof of the secret to the last round.
 #pragma once
 
 #include <cstdint>

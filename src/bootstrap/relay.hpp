@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The state of a host's relay, without its sockets: a service whose clients are the ranks of its
-// host, and which comes to the meeting over one connection for all of them. It passes on what each
-// says, and gives each what the meeting says to one or to all. Who belongs there, and what a frame
-// means, is the meeting's to say.
+// The state of a host's relay, without its sockets: a service for the ranks of its host, which
+// comes to the meeting over one connection for all of them. It passes on what each says, and gives
+// each what the meeting says to one or to all. The meeting decides who belongs there, and what a
+// frame means.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Relay final : public Hub {
 
  private:
   using Body = std::span<const std::byte>;
-  // What a client has said before the meeting knew this relay.
+  // A frame of a client that came before the meeting knew this relay.
   struct Held {
     FrameKind kind;
     Addressed from;

@@ -27,11 +27,11 @@ namespace {
 
 // Clients of each kind of socket that have not said hello; more wait to be accepted.
 constexpr size_t kMaxUnadmitted = 256;
-// The part of that time that an unadmitted client from the network may use while others wait. It
-// suffices for proper ranks, and no number of silent clients can keep these out.
+// The time that an unadmitted client from the network may use while others wait. It suffices for
+// proper ranks, and no number of silent clients can keep these out.
 constexpr int64_t kEvictAfterMs = 300;
 
-// Errors in it are reported by the ranks that meet here.
+// The variables of this process. Errors in them are reported by the ranks that meet here.
 Environment environment_here() {
   auto environment = read_environment(process_environment());
   return environment.ok() ? *std::move(environment) : Environment();
@@ -98,7 +98,8 @@ std::string no_more_files() {
       getpid(), host_name(), limit.rlim_cur);
 }
 
-// Without memory it ends, and its clients learn from their sockets that it has.
+// Serves until the meeting is over. It ends without memory, too: its clients see that at their
+// sockets.
 void Service::run() {
   try {
     while (!hub_->finished()) wait_and_serve();
@@ -154,9 +155,7 @@ void Service::wait_and_serve() {
     network_.reset();
     if (hub_->expects_returns()) take_returns(here);
   }
-  if (!hub_->expects_more()) {
-    if (local_closes_) local_.reset();
-  }
+  if (!hub_->expects_more() && local_closes_) local_.reset();
   for (const bool own : {false, true}) {
     for (Link& link : links) {
       if (link.origin.own == own && hub_->may_write(link)) write(link);
@@ -165,7 +164,7 @@ void Service::wait_and_serve() {
   hub_->forget_gone();
 }
 
-// At another port: the next meeting may want the one before.
+// Listens at another port: the next meeting may want the one before.
 void Service::take_returns(NetAddress at) {
   at.port = 0;
   if (listen_tcp(at, kBacklog, network_) != 0) return;  // without it they count as dead
@@ -225,7 +224,7 @@ void Service::write(Link& link) {
   if (link.ending) link.gone = true;
 }
 
-// It has gone, and may have said before that it leaves.
+// Reads what a client said before it went, such as that it leaves.
 void Service::hear_last(Link& link, int error) {
   read(link);
   if (link.ending) link.gone = true;
@@ -254,12 +253,6 @@ Result<Listeners> listen_for(const UniqueId& id, int64_t deadline_ms) {
   TUTTI_ASSIGN_OR_RETURN(listeners.network, take_place(id, deadline_ms));
   return listeners;
 }
-
-}  // namespace
-}  // namespace bootstrap
-
-namespace bootstrap {
-namespace {
 
 // The thread ends with the meeting.
 Status start(const char* what, Listeners listeners, std::unique_ptr<Hub> hub) {

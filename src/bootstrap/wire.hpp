@@ -68,8 +68,8 @@ inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
 // For the service to show that it knows the secret: until a busy one gets to it.
 inline constexpr int64_t kProofMs = 10'000;
-// How long a rank that leaves waits until a service or relay in its own process has told the
-// others, or a relay in another process has passed that on.
+// The time that a rank that leaves waits for a service or relay in its own process to tell the
+// others, or for a relay in another process to pass that on.
 inline constexpr int64_t kFarewellMs = 1000;
 inline constexpr uint32_t kProtocol = 15;
 

@@ -133,7 +133,7 @@ class Communicator {
   std::unique_ptr<Report> report_;
   std::unique_ptr<Health> health_;
   std::unique_ptr<Regroup> regroup_;
-  ControlRegroup* control_regroup_ = nullptr;  // the same, if there is a line
+  ControlRegroup* control_regroup_ = nullptr;  // the same, if there is a control connection
   WaitReportSettings wait_report_;
   std::mutex shrinking_;
   Status cannot_shrink_;  // guarded by shrinking_

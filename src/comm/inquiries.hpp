@@ -42,7 +42,7 @@ class Inquiries {
   // The objects that the entry points to live until it is removed.
   Token add(const Entry& entry);
   void remove(Token token);
-  // News of the line of that entry.
+  // News of the control connection of that entry.
   void heard(Token token, const ControlNews& news);
 
  private:

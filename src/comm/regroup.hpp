@@ -54,7 +54,7 @@ class Regroup {
 std::unique_ptr<Regroup> regroup_in_memory(int rank, RegroupBoard board,
                                            std::function<bool(int rank)> is_gone);
 
-// Over the line, which outlives it.
+// Regroups over the control connection, which outlives it.
 class ControlRegroup final : public Regroup {
  public:
   explicit ControlRegroup(Control& control) : control_(control) {}

@@ -31,9 +31,9 @@ struct ControlNews {
 inline constexpr size_t kMaxNoteBytes = 256;
 inline constexpr size_t kMaxPageBytes = 16 << 10;
 
-// The line to the other ranks that stays open after the meeting, for ranks that do not see one
-// another's processes. A rank whose line breaks before it left has died, and all others are told.
-// Any thread.
+// The connection to the other ranks that stays open after the meeting, for ranks that do not see
+// one another's processes. A rank whose connection breaks before it left has died, and all others
+// are told. Any thread.
 class Control {
  public:
   // Hangs up.
@@ -50,7 +50,7 @@ class Control {
   virtual void send_page(int rank, std::span<const std::byte> page) = 0;
   // Takes part in a round of those who are left, with at most kMaxNoteBytes. Once all do who have
   // neither died nor left, the news is each one's kPart, in rank order, and then kRegrouped, the
-  // same for all. Does not block; fails once the line is broken.
+  // same for all. Does not block; fails once the connection is broken.
   virtual Status regroup(std::span<const std::byte> part) = 0;
   // Does not take part after all. The news is kWithdrawn, or what the round came to if it is over.
   virtual void withdraw() = 0;

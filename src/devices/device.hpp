@@ -152,8 +152,8 @@ inline constexpr size_t kMostSources = 8;  // of a kernel
 // How much memory between kernels is of use for so many elements; 0 if one takes all sources.
 size_t bytes_between_parts(ReduceOp op, DataType type, size_t sources, uint64_t count);
 
-// A kernel of a module (kernels/device/modules.hpp), and one launch of it: its arguments are
-// pointers, of which it writes through the first alone, and then values.
+// A kernel of a module (kernels/device/modules.hpp), and one launch of it. Its arguments are
+// pointers and then values. It writes through the first pointer alone.
 struct DeviceKernel {
   DataType type{};
   DeviceVariant variant{};

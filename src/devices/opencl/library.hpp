@@ -13,7 +13,7 @@
 
 #include "core/status.hpp"
 
-// Those that every version from 1.2 on has, ...
+// The functions that every version from 1.2 on has.
 // clang-format off
 #define TUTTI_OPENCL_FUNCTIONS(apply)                                                             \
   apply(clGetPlatformIDs) apply(clGetPlatformInfo) apply(clGetDeviceIDs) apply(clGetDeviceInfo)   \
