@@ -22,8 +22,7 @@ namespace {
 
 // The bytes that wait to be sent beyond which pages, for who looks from outside, are left out.
 constexpr size_t kMostUnsent = 4 << 20;
-// How long a rank that comes back waits for its connection to the service and the proof of the
-// secret.
+// The time for a rank that comes back to connect to the service and to prove the secret.
 constexpr int64_t kComeBackMs = 3000;
 // The time between two looks at whether the relay's process is stopped. A rank goes around it after
 // so many in a row that found it stopped.
@@ -106,7 +105,7 @@ class ControlConnection final : public Control {
   bool may_end_ = false;
   bool answered_ = false;  // its kLeave has been
   Parts regroup_parts_;    // of the round whose outcome is coming
-  // What is to be said again after a return, and what this rank has been told.
+  // Words that are to be said again after a return, and what this rank has been told.
   Status failure_;
   std::optional<std::vector<std::byte>> regroups_;  // its part of the round under way
   bool withdraws_ = false;
@@ -194,7 +193,7 @@ bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
   return true;
 }
 
-// There is one way back for whoever was connected to a relay.
+// Goes around the relay, if the broken connection led to one, in one attempt.
 void ControlConnection::broken(int error, std::vector<ControlNews>& news) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   socket_.reset();

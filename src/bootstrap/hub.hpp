@@ -32,9 +32,9 @@ class Hub {
   // Drops a stranger, to make room for another client.
   void evict(Link& link);
   virtual void check_deadlines();
-  // Those that are gone, or have been sent the last.
+  // Forgets links that are gone, or have been sent the last.
   virtual void forget_gone();
-  // Once no more ranks are expected: whether some may come back, over the network.
+  // Whether ranks may come back, over the network, once no more are expected.
   [[nodiscard]] virtual bool expects_returns() const { return false; }
   // Notes the address at which they come back.
   virtual void take_returns_at(const NetAddress&) {}
@@ -44,7 +44,7 @@ class Hub {
 
   [[nodiscard]] std::list<Link>& links() { return links_; }
   [[nodiscard]] int64_t now() const { return clock_(); }
-  // When to call check_deadlines() again.
+  // The time of the next call of check_deadlines().
   [[nodiscard]] virtual int64_t next_deadline_ms() const;
   [[nodiscard]] virtual bool finished() const = 0;
   // Ranks may still come, or be told why it is too late.
@@ -58,7 +58,7 @@ class Hub {
   virtual void handle(Link& link, const Frame& frame) = 0;
   // A connection broke on which somebody was known, or that was to tell something.
   virtual void broke(Link& link, int error) = 0;
-  // All that was said on it so far has been handled.
+  // Called when all that was said on a link so far has been handled.
   virtual void heard(Link&) {}
   // Counts a client of another version.
   virtual void refuse_version(const Link& link);
@@ -73,7 +73,7 @@ class Hub {
   // Says why not, at once, and hangs up.
   void turn_away(Link& link, Code code, std::string_view text, int64_t give_up_ms);
 
-  // If it is of another user: says so, and hangs up.
+  // Says so and hangs up, if a client is of another user.
   bool refuse_other_user(Link& link);
 
   const UniqueId id_;

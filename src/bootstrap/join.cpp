@@ -20,7 +20,7 @@ namespace {
 
 // One attempt to connect over TCP: enough for some lost packets.
 constexpr int64_t kConnectMs = 3000;
-// How often the proof of a secret may fail over TCP.
+// The number of times that the proof of a secret may fail over TCP.
 constexpr int kProofs = 3;
 
 class Alone final : public Exchange {
@@ -184,7 +184,7 @@ Result<std::unique_ptr<Exchange>> join(const UniqueId& id, const Joiner& joiner,
     const bool again =
         earlier_life || changed || (member->unheard() && (id.maker_pid == 0 || by_network));
     if (!again || now_ms() >= deadline_ms || must_end_wait()) {
-      // Those who wait there are told why this rank does not.
+      // The ranks that wait there are told why this one does not.
       if (const Status why = end_of_waits(); !why.ok()) (void)member->fail(why);
       return arrived;
     }

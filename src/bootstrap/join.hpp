@@ -40,7 +40,7 @@ inline Result<std::unique_ptr<Exchange>> join(const UniqueId& id, int rank, int 
   return join(id, {.rank = rank, .ranks = ranks}, deadline_ms, via);
 }
 
-// Instead of join(): tells the ranks that meet there why this one cannot take part. Waits for a
+// Tells the ranks that meet there, instead of join(), why this one cannot take part. Waits for a
 // service that is yet to start, until the deadline at most, or for kTellMs (service.hpp).
 void stay_away(const UniqueId& id, const Joiner& joiner, const Status& why, int64_t deadline_ms);
 
@@ -48,7 +48,7 @@ void stay_away(const UniqueId& id, const Joiner& joiner, const Status& why, int6
 // nobody serves it.
 Status release(const UniqueId& id);
 
-// For a communicator of one rank, which has nobody to meet.
+// The exchange of a communicator of one rank, which has nobody to meet.
 std::unique_ptr<Exchange> exchange_alone();
 
 }  // namespace tutti

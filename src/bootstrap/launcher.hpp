@@ -21,7 +21,7 @@ namespace tutti {
 // JobPlace::launcher of a process that nobody launched.
 inline constexpr std::string_view kNoLauncher = "no launcher";
 
-// How the ranks of a job on several hosts learn where to meet.
+// The way in which the ranks of a job on several hosts learn where to meet.
 struct Route {
   enum class Kind {
     kOneHost,  // they need not: all derive the name of an abstract socket from the job's key
@@ -67,7 +67,7 @@ UniqueId id_for_job(const JobPlace& place);
 // Meets the other processes of the job, at a service that rank 0 starts. Communicators of the whole
 // job are made in the same order by all of its processes.
 Result<std::unique_ptr<Exchange>> join_job(const JobPlace& place, int64_t deadline_ms);
-// Instead of join_job(): tells the others why this process cannot take part. Waits for them as
+// Tells the others, instead of join_job(), why this process cannot take part. Waits for them as
 // stay_away() does.
 void stay_away_from_job(const JobPlace& place, const Status& why);
 

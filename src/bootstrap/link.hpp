@@ -19,7 +19,7 @@
 
 namespace tutti::bootstrap {
 
-// How long a client may take to say hello, or to read the last frame that is sent to it.
+// The time for a client to say hello, or to read the last frame that is sent to it.
 inline constexpr int64_t kHandshakeMs = 5000;
 
 struct Attendee;

@@ -63,7 +63,7 @@ void Meeting::greet(Link& link, uint32_t number, const Hello& hello) {
   admit(link, number, hello);
 }
 
-// Nobody is to meet here, unless all have met.
+// Ends the meeting, unless all have met: nobody is to meet here.
 void Meeting::release(Link& link) {
   link.session.put(FrameKind::kGoodbye, {});
   link.ending = true;

@@ -20,8 +20,8 @@ bool is_to_know(const Link& link, const std::vector<int32_t>& left) {
   return !link.stranger && !link.ending && link.knows_left < left.size();
 }
 
-// How long a rank whose relay has ended may take to notice that and to come back over a connection
-// of its own. After that it counts as dead.
+// The time for a rank whose relay has ended to notice that and to come back over a connection of
+// its own. After that it counts as dead.
 constexpr int64_t kReturnMs = 10'000;
 // The most ranks that have left in one frame.
 constexpr size_t kMostTold = kMaxFrameBytes / sizeof(int32_t) / 2;
@@ -137,7 +137,8 @@ void Meeting::say_to_all(FrameKind kind, std::span<const std::byte> body, const 
     if (link.stranger || link.ending || link.gone) continue;
     const bool is_excepted = but != nullptr && but->link == &link;
     if (link.relays) {
-      link.session.put(FrameKind::kToAll, {bytes_of(to(is_excepted ? but->number : 0, kind)), body});
+      link.session.put(FrameKind::kToAll,
+                       {bytes_of(to(is_excepted ? but->number : 0, kind)), body});
     } else if (!is_excepted) {
       link.session.put(kind, {body});
     }
@@ -249,7 +250,7 @@ void Meeting::finish_round() {
 
 // ---- the end -----------------------------------------------------------------------------------
 
-// It is forgotten once nobody refers to it any more.
+// Has an attendee forgotten once nobody refers to it any more.
 void Meeting::forget(Attendee& attendee) {
   attendee.gone = true;
   dropped_ = true;
@@ -257,7 +258,7 @@ void Meeting::forget(Attendee& attendee) {
   if (attendee.link != nullptr && !attendee.link->relays) attendee.link->gone = true;
 }
 
-// With a relay's process its rank ends. The others of its host may come back once all stay.
+// The rank in a relay's process ends with it. The others of its host may come back once all stay.
 void Meeting::broke(Link& link, int error) {
   std::vector<Attendee*> all;
   for (auto& [number, attendee] : link.attendees) all.push_back(attendee);

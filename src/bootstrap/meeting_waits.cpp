@@ -24,14 +24,14 @@ std::string list_absent(std::string_view what, const std::vector<bool>& here) {
   return fmt::format("{}{} {} of {}", what, count == 1 ? "" : "s", list, here.size());
 }
 
-// To come to the round under way.
+// Whether it waits for others to come to the round under way.
 bool waits_for_others(const Attendee& attendee) {
   return attendee.gathered.has_value() || attendee.staying;
 }
 
 }  // namespace
 
-// Who has not arrived, or not come to the round under way.
+// The ranks that have not arrived, or not come to the round under way.
 std::string Meeting::missing() const {
   const bool in_round = phase_ != Phase::kArriving;
   std::vector<bool> here(static_cast<size_t>(ranks_ > 0 ? ranks_ : newcomers_));
@@ -49,7 +49,7 @@ std::string Meeting::missing() const {
   return ranks;
 }
 
-// For another to arrive, or to come to the round under way.
+// Whether anybody waits for another to arrive, or to come to the round under way.
 bool Meeting::anybody_waits() const {
   if (phase_ == Phase::kArriving) return arrived_ > 0;
   return phase_ == Phase::kComplete && (gathered_ > 0 || staying_ > 0);

@@ -17,7 +17,7 @@ namespace {
 
 // The service knows better why something is late, so a member waits a little longer than it.
 constexpr int64_t kGraceMs = 2000;
-// For it to take note of a failure, and to say if another one came first.
+// The time for the service to take note of a failure, and to say if another one came first.
 constexpr int64_t kFailMs = 2000;
 
 int64_t with_grace(int64_t deadline_ms) {
@@ -124,7 +124,7 @@ Status Member::fail(const Status& mine) {
   return !first.ok() && may_follow(mine.code()) ? first : mine;
 }
 
-// Between rounds the service says nothing but that the meeting has failed.
+// The service says nothing between rounds but that the meeting has failed.
 Status Member::failure() {
   if (receiving_ || !failed_.ok() || !told_.ok() || !socket_.open()) return told_;
   std::byte buffer[4 << 10];

@@ -35,9 +35,9 @@ class Member final : public Exchange {
   Status fail(const Status& mine) override;
   [[nodiscard]] Status failure() override;
   Result<std::unique_ptr<Control>> stay() override;
-  // Instead of arrive(): a rank that cannot take part tells the others why.
+  // Tells the others, instead of arrive(), why this rank cannot take part.
   void stay_away(const Status& why);
-  // Instead of arrive(): nobody is to meet here.
+  // Tells the service, instead of arrive(), that nobody is to meet here.
   Status release();
 
  private:

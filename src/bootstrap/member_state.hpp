@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A rank's end of its connection to the service, without the socket: what the rank says, and what
-// it is told, from the proof of the secret to the last round.
+// A rank's end of its connection to the service, without the socket. It has what the rank says, and
+// what it is told, from the proof of the secret to the last round.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class MemberState {
 
   explicit MemberState(const UniqueId& id) : session_(Session::Side::kMember, id.name, id.secret) {}
 
-  // What the bytes that the session has amount to, one step after the other.
+  // The next step that the session's bytes amount to.
   Step next();
 
   // `timeout_ms`: how long it will wait; -1: for ever.
@@ -60,7 +60,7 @@ class MemberState {
   Status told_;  // by the service: that the meeting has failed
 };
 
-// What a rank is told whose session the service has refused.
+// The error of a rank whose session the service has refused.
 Status refusal_by(const Session& session, const UniqueId& id);
 
 }  // namespace tutti::bootstrap

@@ -29,7 +29,7 @@ bool take_number(std::span<const std::byte>& body, size_t& number) {
   return false;
 }
 
-// How many bytes of both are the same from `at` on.
+// The number of bytes from `at` on that are the same in both.
 size_t same_from(const Bytes& before, const Bytes& part, size_t at) {
   const size_t end = std::min(before.size(), part.size());
   size_t next = at;

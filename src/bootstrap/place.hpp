@@ -10,7 +10,7 @@
 
 namespace tutti::bootstrap {
 
-// Of a service; the system's own limit may be lower.
+// The backlog of a service; the system's own limit may be lower.
 inline constexpr int kBacklog = 4096;
 
 // Gives a new id an address and the socket that listens there, or neither where this host has no
@@ -25,7 +25,7 @@ Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms);
 // reach.
 Result<NetAddress> place_on_host(const std::string& host, uint16_t port, bool prefer_ipv6);
 
-// Why a Unix socket was not to be had, where the id has no address to meet at instead.
+// The error where there is no Unix socket, and the id has no address to meet at instead.
 Status no_meeting_here(std::string_view what, const UniqueId& id, int error);
 
 }  // namespace tutti::bootstrap

@@ -9,7 +9,7 @@
 
 namespace tutti::bootstrap {
 
-// Since the process began, at all of its meetings.
+// The connections refused at all meetings of this process.
 uint64_t refused_connections();
 
 // The count for one meeting; belongs to its thread.

@@ -10,7 +10,7 @@
 namespace tutti::bootstrap {
 namespace {
 
-// What a client says before it can be passed on: a hello, and why it cannot take part.
+// The most frames of a client that wait to be passed on: a hello, and why it cannot take part.
 constexpr std::ptrdiff_t kMostHeld = 2;
 
 bool hears(const Link& link) { return link.number != 0 && !link.ending && !link.gone; }

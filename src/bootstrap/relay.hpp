@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The state of a host's relay, without its sockets: a service for the ranks of its host, which
-// comes to the meeting over one connection for all of them. It passes on what each says, and gives
-// each what the meeting says to one or to all. The meeting decides who belongs there, and what a
-// frame means.
+// The state of a host's relay, without its sockets. The relay is a service for the ranks of its
+// host, and comes to the meeting over one connection for all of them. It passes on what each says,
+// and gives each what the meeting says to one or to all. The meeting decides who belongs there, and
+// what a frame means.
 #pragma once
 
 #include <cstdint>

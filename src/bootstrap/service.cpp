@@ -149,7 +149,7 @@ void Service::wait_and_serve() {
   if (polled[0].revents != 0) accept_clients(local_, false);
   if (polled[1].revents != 0) accept_clients(network_, true);
   hub_->check_deadlines();
-  // Before anybody learns that all have come: the next meeting may want the port.
+  // The port is left before anybody learns that all have come: the next meeting may want it.
   if (!hub_->expects_more() && network_.open() && !takes_returns_) {
     const NetAddress here = local_address(network_.get());
     network_.reset();

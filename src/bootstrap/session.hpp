@@ -40,7 +40,7 @@ class Session {
   [[nodiscard]] Refusal refusal() const { return refusal_; }
   // "Tutti 1.2.0, which speaks protocol 15": what the other end is, once it has said so.
   [[nodiscard]] std::string other() const;
-  // How many bytes the next frame still lacks, as far as known.
+  // The number of bytes that the next frame still lacks, as far as known.
   [[nodiscard]] size_t wants() const;
   // The bytes to be sent; the sender erases what it has sent.
   std::vector<std::byte>& out() { return out_; }

@@ -62,14 +62,14 @@
 namespace tutti::bootstrap {
 
 inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
-// Of a body that may go by way of a relay.
+// The most bytes of a body that may go by way of a relay.
 inline constexpr size_t kMaxBodyBytes = kMaxFrameBytes - 16;
 inline constexpr size_t kMaxGatherBytes = 4096;
 inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
-// For the service to show that it knows the secret: until a busy one gets to it.
+// The time for the service to show that it knows the secret: until a busy one gets to it.
 inline constexpr int64_t kProofMs = 10'000;
-// The time that a rank that leaves waits for a service or relay in its own process to tell the
-// others, or for a relay in another process to pass that on.
+// The time that a rank that leaves waits for the word to be passed on. A service or relay in its
+// own process tells the others; a relay in another process tells the service.
 inline constexpr int64_t kFarewellMs = 1000;
 inline constexpr uint32_t kProtocol = 15;
 
@@ -188,7 +188,7 @@ Status failure_in(std::span<const std::byte> body);
 std::string connection_broke(int error);
 
 inline std::string socket_name(const Random128& name) { return "tutti-" + to_hex(name); }
-// Where the relay of a host is met by its ranks.
+// The socket at which the relay of a host is met by its ranks.
 inline std::string relay_name(const Random128& name) { return socket_name(name) + "-relay"; }
 
 }  // namespace tutti::bootstrap

@@ -66,7 +66,7 @@ struct DeviceApi {
   // Opens the library and its drivers, once per process; the error, one line, stays the same. Any
   // thread. The other functions need it.
   Status (*open)();
-  // Once open() has succeeded, at least one. Any thread.
+  // The devices, at least one, once open() has succeeded. Any thread.
   std::span<const DeviceFacts> (*devices)();
   // Over the handles of an application, which outlive it.
   Result<std::shared_ptr<DeviceContext>> (*adopt)(const NativeQueue& native);
@@ -75,7 +75,7 @@ struct DeviceApi {
   Result<std::shared_ptr<DeviceContext>> (*make)(int index);
 };
 
-// In the order of registry.inc.
+// All APIs, in the order of registry.inc.
 std::span<const DeviceApi* const> device_apis();
 // The API by its id or its name in registry.inc; null for none.
 const DeviceApi* device_api(int id);
@@ -106,7 +106,7 @@ struct Place {
   [[nodiscard]] bool on_host() const { return kind == MemoryKind::kHost; }
 };
 
-// How another process opens an allocation. All of it goes there.
+// The handle by which another process opens an allocation. All of it goes there.
 struct MemoryHandle {
   std::array<std::byte, 64> bytes{};
   Fd fd;                // if the driver's handle is one; it goes by SCM_RIGHTS
@@ -115,7 +115,7 @@ struct MemoryHandle {
 
 // ---- work --------------------------------------------------------------------------------------
 
-// How long a driver may block for what has not come to pass, where it can wait.
+// The time for which a driver may block for what has not come to pass, where it can wait.
 struct Patience {
   uint32_t microseconds = 0;
 };
@@ -149,7 +149,7 @@ struct Reduction {
   std::span<std::byte> between = {};
 };
 inline constexpr size_t kMostSources = 8;  // of a kernel
-// How much memory between kernels is of use for so many elements; 0 if one takes all sources.
+// The memory between kernels that is of use for so many elements; 0 if one takes all sources.
 size_t bytes_between_parts(ReduceOp op, DataType type, size_t sources, uint64_t count);
 
 // A kernel of a module (kernels/device/modules.hpp), and one launch of it. Its arguments are
@@ -183,7 +183,7 @@ class DeviceEngine {
   // Work that was submitted and has not ended is waited for, for a second at most.
   virtual ~DeviceEngine() = default;
 
-  // All later work begins after `event`.
+  // Makes all later work begin after `event`.
   virtual Status after(std::shared_ptr<DeviceEvent> event) = 0;
   virtual Status copy(void* dst, const void* source, size_t bytes) = 0;
   // Cut into launches that the device takes.
@@ -200,7 +200,7 @@ class DeviceEngine {
 
  protected:
   [[nodiscard]] virtual std::string name() const = 0;  // for errors
-  // Of a launch; 0: it only copies.
+  // The most work-items of a launch; 0: it only copies.
   [[nodiscard]] virtual uint64_t most_work_items() const = 0;
   virtual Status compile(const DeviceKernel& kernel) = 0;
   virtual Status launch(const DeviceLaunch& launch) = 0;
@@ -226,10 +226,10 @@ class DeviceContext {
   [[nodiscard]] virtual const DeviceApi& api() const = 0;
   [[nodiscard]] virtual const DeviceFacts& facts() const = 0;
   [[nodiscard]] virtual const NativeQueue& native() const = 0;
-  // For errors: "opencl device 0 (pthread-...)".
+  // The name in errors: "opencl device 0 (pthread-...)".
   [[nodiscard]] std::string name() const;
 
-  // Any thread.
+  // The memory to which a pointer leads. Any thread.
   [[nodiscard]] virtual Result<Place> place_of(const void* pointer) = 0;
   // kPinned or kDevice; aligned to 64 bytes at least. Any thread.
   virtual Result<void*> allocate(MemoryKind kind, size_t bytes) = 0;
@@ -237,8 +237,8 @@ class DeviceContext {
   virtual Status free(void* memory) = 0;
 
   virtual Result<std::unique_ptr<DeviceEngine>> make_engine(EngineKind kind) = 0;
-  // When what is in the application's queue up to now is done: the one function that touches that
-  // queue, in the thread of the call.
+  // The end of what is in the application's queue by now. This is the one function that touches
+  // that queue, in the thread of the call.
   virtual Result<std::shared_ptr<DeviceEvent>> add_marker() = 0;
   virtual Result<std::shared_ptr<SignalledEvent>> make_event() = 0;
 

@@ -40,7 +40,7 @@ Status DeviceEngine::no_kernel(ReduceOp op, DataType type, size_t sources) const
                         most_work_items() > 0 ? "" : " on an engine that copies");
 }
 
-// Of a launch, so that those after the first are aligned as it is.
+// The most elements of a launch, so that those after the first are aligned as it is.
 uint64_t DeviceEngine::most_elements() const {
   constexpr uint64_t kAligned = 16;
   return std::max(most_work_items() / kAligned * kAligned, kAligned);

@@ -17,16 +17,16 @@ namespace tutti::devices {
 // Binaries by a key of everything that they depend on.
 class KernelCache {
  public:
-  // Nothing is kept where `folder` is empty.
+  // `folder`: where it is empty, nothing is kept.
   explicit KernelCache(std::string folder) : folder_(std::move(folder)) {}
-  // In the folder of this process's user.
+  // The cache in the folder of this process's user.
   static KernelCache of_user();
 
-  // Nothing if there is none, or one that others could have written, or that was damaged.
+  // The binary of a key; none if others could have written it, or it was damaged.
   [[nodiscard]] std::optional<std::vector<unsigned char>> read(std::string_view key) const;
   // A failure goes to the log alone: the cache only saves time.
   void write(std::string_view key, const std::vector<unsigned char>& binary) const;
-  // For tests.
+  // The file of a key, for tests.
   [[nodiscard]] std::string path_of(std::string_view key) const;
 
  private:

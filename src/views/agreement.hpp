@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How ranks compare what each of them is about to do on its device, before a call on views.
+// The comparison of what ranks are about to do on their devices, before a call on views.
 #pragma once
 
 #include <vector>

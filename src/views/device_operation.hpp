@@ -18,7 +18,7 @@ class ViewQueue;
 
 class DeviceOperation : public Completion {
  public:
-  // Null `side`: a call on the communicator itself that has to wait for those on its views.
+  // `side`: null for a call on the communicator itself that has to wait for those on its views.
   DeviceOperation(ViewQueue& queue, DeviceSide* side) : queue_(queue), side_(side) {}
 
   // The operation's name in texts.

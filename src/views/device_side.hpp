@@ -16,9 +16,9 @@ namespace tutti {
 
 class DeviceSide;
 
-// Memory that a call borrows from its view: pinned memory of the host through which bytes go to and
-// from a device, or memory of the device. It is given back when this goes, unless the device may
-// still use it.
+// Memory that a call borrows from its view. It is pinned memory of the host, through which bytes go
+// to and from a device, or memory of the device. It is given back when this goes, unless the device
+// may still use it.
 class BorrowedMemory {
  public:
   BorrowedMemory() = default;

@@ -213,7 +213,7 @@ Task DirectCall::reach() {
   if (!falls_back_) on_.queue.note_that_all_reach(digest);
 }
 
-// Those of peers, each once.
+// The buffers of peers that this rank reads, each once.
 std::vector<Ref> DirectCall::buffers_read() const {
   std::vector<Ref> read;
   const auto note = [&](const Ref& ref) {
@@ -232,7 +232,7 @@ std::vector<Ref> DirectCall::buffers_read() const {
     return read;
   }
   if (on_.call.collective == Collective::kAlltoallv) {
-    // Which blocks are empty is known pairwise only, and all are to agree on what was told to all.
+    // Empty blocks are known pairwise only, and all are to agree on what was told to all.
     for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
       if (peer == on_.comm.rank() || entry(peer).send.allocation == 0) continue;
       note(Ref::of(Space::kPeerSend, 0, peer));

@@ -8,7 +8,8 @@ namespace tutti {
 namespace {
 
 constexpr int kBacklog = 512;
-// For an owner who cannot answer, as it has no descriptor left, where calls have no timeout.
+// The time for an owner that cannot answer, as it has no descriptor left, where calls have no
+// timeout.
 constexpr int64_t kLongestAnswerMs = 10'000;
 
 struct Question {
@@ -55,7 +56,7 @@ bool FdDesk::read_question(const Fd& client, WantedFd& wanted) const {
 
 void FdDesk::answer(const Fd& client, int fd) {
   const std::byte one{1};
-  // Who has gone meanwhile needs none.
+  // A client that has gone meanwhile needs no answer.
   (void)send_packet(client.get(), std::span(&one, 1), std::span(&fd, 1), now_ms());
 }
 

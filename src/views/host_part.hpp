@@ -81,7 +81,7 @@ class HostMessage final : public HostPart<Message> {
     inner_.emplace(comm_.messages(), arguments);
     return started(comm_.messages().announce(*inner_, number));
   }
-  // Once it is over.
+  // The message, once it is over.
   [[nodiscard]] const Message& message() const { return *inner_; }
 };
 

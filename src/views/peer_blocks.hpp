@@ -10,7 +10,7 @@
 
 namespace tutti {
 
-// In bytes of the rank's send buffer.
+// The block that `rank` gives `peer`, in bytes of the send buffer.
 Range block_given_to(const Call& call, int rank, int peer);
 // Whether a peer gives this rank as many bytes as it expects.
 Status check_block(const Call& call, Communicator& comm, int peer, uint64_t given_bytes);

@@ -54,7 +54,7 @@ class PeerMemory {
   // meanwhile. All arguments stay valid meanwhile.
   Task reach(Communicator& comm, int rank, const ExportedBuffer& exported, const FdAddress& address,
              Result<std::byte*>& there);
-  // While it lives, nothing that may be read still is closed: calls go on side by side.
+  // Calls go on side by side: while one of these lives, nothing that may still be read is closed.
   class Reading {
    public:
     explicit Reading(PeerMemory& peers) : peers_(peers) { ++peers_.reads_; }

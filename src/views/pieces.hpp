@@ -28,11 +28,11 @@ struct StagedPiece {
   uint64_t recv_bytes = 0;
 };
 
-// How many bytes of the longer buffer a piece has at most, if blocks are as long as the longest.
+// The most bytes of the longer buffer in a piece, if all blocks are as long as the longest.
 inline constexpr uint64_t kPieceBytes = 4 << 20;
 
-// At least 1. If ranks know the sizes of their own blocks only (sizes_are_own()), it counts this
-// rank's blocks. The call then takes the most pieces of any rank.
+// The number of pieces, at least 1. If ranks know the sizes of their own blocks only
+// (sizes_are_own()), it counts this rank's blocks. The call then takes the most pieces of any rank.
 uint64_t number_of_pieces(const Call& call, int ranks, uint64_t piece_bytes = kPieceBytes);
 StagedPiece piece_of(const Call& call, int rank, int ranks, uint64_t index,
                      uint64_t piece_bytes = kPieceBytes);

@@ -48,7 +48,7 @@ class Shares {
   [[nodiscard]] SharePiece piece(uint64_t index) const;
   // Whether ranks read one another's shares: the same on all ranks.
   [[nodiscard]] bool has_pulls() const;
-  // In the order of their ranks, and this rank among them.
+  // The ranks of this host in order, this rank among them.
   [[nodiscard]] const std::vector<int>& neighbors() const { return hosts_.neighbors(rank_); }
   // The rank whose recv is written, and the one from which a broadcast is read: the root, or this
   // rank itself.

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How an endpoint begins and ends, and what ends its transfers early. Frames are in
+// The begin and the end of an endpoint, and what ends its transfers early. Frames are in
 // endpoint_frames.cpp, what the network does in endpoint_pieces.cpp.
 #include "transports/frames/endpoint.hpp"
 
@@ -14,7 +14,7 @@ template class tutti::match::Engine<tutti::frames::FrameEndpoint, tutti::frames:
 namespace tutti::frames {
 namespace {
 
-// How long to wait for the network to let go of a buffer, before it is made to.
+// The time for the network to let go of a buffer, before it is made to.
 constexpr int64_t kLetGoMs = 500;
 
 }  // namespace

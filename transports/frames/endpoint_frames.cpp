@@ -76,8 +76,6 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
       return true;
     case FrameKind::kLeave:
       if (head.bytes != payload.size() || payload.size() > kMaxNoteBytes) return false;
-      // Nothing more comes, and it takes nothing more. Both sides know of the messages that are
-      // under way.
       from.last_words.assign(payload.begin(), payload.end());
       note_left(rank);
       return true;

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How ranks learn that one of them leaves. It tells those that it has dealt with, over the
+// The word that a rank leaves. It tells those that it has dealt with, over the
 // connections that they have. To tell all would connect every two ranks at the end of a
 // communicator, most of them for the first time (docs/scale.md). So a rank that waits for one of
 // which it has never heard sends that an empty frame. Then they have dealt with one another, or
@@ -14,7 +14,7 @@
 namespace tutti::frames {
 namespace {
 
-// How long an endpoint that closes waits for what its peers are still sending.
+// The time that an endpoint that closes waits for what its peers are still sending.
 constexpr int64_t kGoodbyeMs = 100;
 // How often to look who is awaited, and after how many polls to look at the clock. A transfer that
 // waited at the last look, too, has waited for long. Its peer is asked then, and again after so

@@ -96,7 +96,7 @@ void FrameEndpoint::failed(Request& request, bool cancelled) {
       if (!keeps_frames_ || request.seen) requests_.give_back(request);
       return lose(rank, "sending to it");
     case Request::Kind::kFrameIn:
-      // Who sent it cannot be told: something too long comes from no rank of ours.
+      // The sender cannot be told: something too long comes from no rank of ours.
       if (!requests_.repost(request)) refused(request);
       return;
     case Request::Kind::kPieceIn:

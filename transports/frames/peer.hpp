@@ -19,7 +19,7 @@ using match::Put;
 using match::State;
 
 struct Operation : match::Operation<Operation> {
-  // In State::kApart. The network may use the operation's buffer in either of them.
+  // The phases of State::kApart. The network may use the operation's buffer in either.
   enum class Phase : uint8_t {
     kSending,  // all that may go of a send is under way
     kEnding,   // it has failed, or was cancelled
@@ -48,12 +48,13 @@ struct Operation : match::Operation<Operation> {
   }
 };
 
-// So many frames of a peer come before it is told that they have.
+// The number of a peer's frames after which it is told that they have come.
 inline constexpr uint32_t kSeenFrames = 16;
 
 struct Message : match::Message<Message, Operation> {};
 
-// There is one for each rank from the start, so what most never need has no memory of its own yet.
+// The state of one peer. There is one for each rank from the start, so what most never need takes
+// no memory of its own yet.
 struct Peer : match::PeerQueues<Operation> {
   uint32_t sent = 0;         // frames
   uint64_t sent_bytes = 0;   // of frames

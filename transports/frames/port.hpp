@@ -42,7 +42,7 @@ struct Request {
 
 enum class Posted : uint8_t { kYes, kNotNow, kFailed };
 
-// How a request ended.
+// The end of a request.
 struct Completion {
   enum class End : uint8_t { kDone, kCancelled, kFailed };
   Request* request;
@@ -64,7 +64,7 @@ class Port {
   virtual void cut(int /*peer*/, uint32_t /*rail*/) {}
   // Whether what is sent to a rank that has closed its port fails soon.
   [[nodiscard]] virtual bool refuses() const { return false; }
-  // How many receives may be posted at once on each rail.
+  // The most receives that may be posted at once on each rail.
   [[nodiscard]] virtual size_t most_receives() const = 0;
 
   // Begins what the request says; until its completion its memory is the network's. kNotNow: there
@@ -76,7 +76,7 @@ class Port {
   // port is of no use any more, error() says why. One that did not end as kDone comes alone, so
   // that error() can be about it.
   virtual ptrdiff_t poll(std::span<Completion> ended) = 0;
-  // Why the last post() or poll() failed, without saying what was tried.
+  // The reason why the last post() or poll() failed, without saying what was tried.
   [[nodiscard]] virtual Status error() const = 0;
 
   // Afterwards nothing that was under way touches any buffer.

@@ -15,7 +15,7 @@ namespace tutti::frames {
 
 class RailsPort final : public Port {
  public:
-  // At least one. The i-th reaches the i-th of every peer.
+  // `rails`: at least one. The i-th reaches the i-th of every peer.
   explicit RailsPort(std::vector<std::unique_ptr<Port>> rails);
 
   [[nodiscard]] const std::string& where() const override { return where_; }

@@ -37,9 +37,9 @@ class Requests {
   // still touch the operation's buffer.
   [[nodiscard]] bool under_way(const Operation& operation) const;
   [[nodiscard]] bool in_flight(const Operation& operation) const;
-  // It is to let go of the operation's buffer; that takes until it is not in flight.
+  // Asks the network to let go of the operation's buffer. It has done so once in_flight() is false.
   void withdraw(const Operation& operation);
-  // No request ends an operation any more.
+  // Makes no request end an operation any more.
   void forget_operations();
   // Memory for pieces that nobody wants any more.
   std::byte* sink();

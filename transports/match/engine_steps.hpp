@@ -45,7 +45,7 @@ void Engine<Link, Types>::dequeue(Op& operation) {
   }
 }
 
-// That rank takes no more messages, and none comes from it any more: ends what waits for either.
+// Ends what waits for messages to or from a rank that takes and sends no more.
 template <typename Link, typename Types>
 void Engine<Link, Types>::end_waiting(int rank) {
   pool_.for_each([this, rank](Op& operation) {
@@ -57,7 +57,7 @@ void Engine<Link, Types>::end_waiting(int rank) {
 
 // ---- sending ----
 
-// Why nothing goes to that rank.
+// The reason why nothing goes to that rank.
 template <typename Link, typename Types>
 Status Engine<Link, Types>::refusal(int rank) {
   if (is_rank(rank)) return link().why_not(rank);

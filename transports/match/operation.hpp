@@ -112,7 +112,7 @@ class Pool {
         operation.id() == id && operation.peer == peer && operation.state != State::kFree;
     return is_it ? &operation : nullptr;
   }
-  // Those under way, for which `visit` may end them.
+  // Visits all operations under way; `visit` may end them.
   void for_each(const auto& visit) {
     for (Op& operation : operations_) {
       if (operation.state != State::kFree) visit(operation);

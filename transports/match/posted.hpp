@@ -35,7 +35,7 @@ class Posted {
   [[nodiscard]] Receive* find(Tag tag) {
     return in_buckets_ > 0 ? find_among_many(tag) : find_among_few(tag);
   }
-  // That one, no longer among these, if it is the first of a few; else null.
+  // Takes that receive out if it is the first of a few; else null.
   Receive* take_first(Tag tag) {
     Receive* const first = queue_.first();
     if (in_buckets_ > 0 || first == nullptr || !takes(*first, tag)) return nullptr;
@@ -88,7 +88,7 @@ class Posted {
     --in_buckets_;
     bucket_of(receive.tag).remove(receive);
   }
-  // All of this mask go into buckets, and those posted from now on, too, while any is there.
+  // Moves all receives of this mask into buckets. Later ones go there, too, while any is there.
   void spread(Tag mask) {
     mask_ = mask;
     size_t many = 0;

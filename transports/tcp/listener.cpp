@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t kProtocol = 1;
 
-// In the listener at once. One more, and the oldest is sent away: a rank says at once who it is.
+// The most visitors at once. One more, and the oldest is sent away: a rank says at once who it is.
 constexpr size_t kMostVisitors = 128;
 constexpr int64_t kVisitMs = 5000;
 

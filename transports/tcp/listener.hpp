@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How two ranks come to a connection. Each port has a listener, a listening socket with a key that
-// only the ranks know. Whoever first has something to send calls at the other's listener; both
-// prove that they know its key (introduction.hpp). Nothing else is read before that. If both call
-// at once the lower rank's call counts.
+// The way in which two ranks come to a connection. Each port has a listener, a listening socket
+// with a key that only the ranks know. Whoever first has something to send calls at the other's
+// listener; both prove that they know its key (introduction.hpp). Nothing else is read before that.
+// If both call at once the lower rank's call counts.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ Rendezvous rendezvous(const ListenerAddress& listener);
 
 class Listener {
  public:
-  // At this address; port 0: any.
+  // Listens at this address, at any port.
   static Result<Listener> open(NetAddress address);
   [[nodiscard]] const ListenerAddress& address() const { return address_; }
   [[nodiscard]] int socket() const { return socket_.get(); }

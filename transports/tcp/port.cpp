@@ -20,7 +20,8 @@ using frames::Request;
 
 // Receives take no more than their own memory.
 constexpr size_t kMostReceives = 4096;
-// To ask the kernel which of so few has something takes longer than to try each.
+// The most peers of which each is tried: with more, the kernel is asked which of them has
+// something.
 constexpr size_t kFewPeers = 3;
 
 // The time for which a peer's system may acknowledge nothing of what was sent. Also how often that
@@ -29,7 +30,7 @@ constexpr int64_t kUnansweredMs = 25'000;
 constexpr int64_t kUnansweredOfRailMs = 5000;
 constexpr int64_t kCheckMs = 500;
 constexpr uint32_t kLooks = 256;
-// How many calls a peer may refuse.
+// The number of calls that a peer may refuse.
 constexpr int kMostRefused = 3;
 
 }  // namespace

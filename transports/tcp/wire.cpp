@@ -26,7 +26,7 @@ namespace {
 using frames::Completion;
 using frames::Request;
 
-// Written with one system call.
+// The most requests written with one system call.
 constexpr size_t kMostRequests = 8;
 // Small messages that come together are read together.
 constexpr size_t kRestBytes = tuned::kRestBytes;
@@ -225,7 +225,7 @@ bool Wire::find_place() {
   return true;
 }
 
-// So many bytes of the message are where they belong.
+// Notes that so many bytes of the message are where they belong.
 void Wire::arrived(size_t bytes) {
   taken_ += bytes;
   if (taken_ < head_.bytes) return;

@@ -69,7 +69,7 @@ class Wire {
     records_ = std::make_unique<Records>(incoming, outgoing);
   }
 
-  // Why there will be no connection any more; empty if there may.
+  // The reason why there will be no connection any more; empty if there may.
   [[nodiscard]] const std::string& failure() const { return failure_; }
   // Ends all requests and the connection.
   void fail(std::string why);

@@ -56,7 +56,7 @@ void Wire::write_sealed() {
   }
 }
 
-// To where it belongs, if that is one place, else to the rest.
+// Opens a record to where it belongs, if that is one place, else to the rest.
 bool Wire::open_record() {
   const size_t text = records_->next_text();
   const bool to_place = text > 0 && place_ != nullptr && text <= head_.bytes - taken_;

@@ -47,7 +47,7 @@ Status BarrierLists::execute(ze_command_queue_handle_t queue, const Barrier& bar
 
 // ---- in the queue ------------------------------------------------------------------------------
 
-// A queue takes lists of its own group alone. Those that run kernels are the likeliest.
+// A queue takes lists of its own group alone. The group that runs kernels is the likeliest.
 std::vector<uint32_t> BarrierLists::groups() const {
   if (group_) return {*group_};
   std::vector<uint32_t> all{device_.compute_ordinal};

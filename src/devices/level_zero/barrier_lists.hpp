@@ -23,7 +23,7 @@ class BarrierLists {
   // `queue` is the same each time.
   Status execute(ze_command_queue_handle_t queue, ze_event_handle_t event);
   [[nodiscard]] bool at_rest() const;
-  // Once they are at rest.
+  // Destroys the lists, once they are at rest.
   void destroy();
 
  private:
@@ -37,7 +37,7 @@ class BarrierLists {
   Status append(const Barrier& barrier) const;
   Status execute(ze_command_queue_handle_t queue, const Barrier& barrier) const;
   void destroy(const Barrier& barrier) const;
-  // In which the queue's may be.
+  // The groups of queues in which the application's may be, the likeliest first.
   [[nodiscard]] std::vector<uint32_t> groups() const;
 
   const Library& ze_;

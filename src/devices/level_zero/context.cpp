@@ -157,7 +157,7 @@ Result<bool> ended(const Library& ze, ze_event_handle_t event, Patience patience
   return failed(result, "zeEventHostSynchronize");
 }
 
-// Nobody else signals one that Tutti was to signal.
+// An event that Tutti was to signal is signalled at last: nobody else does.
 Event::~Event() {
   if (!is_mark_ && !done_) (void)Event::signal({});
   context_->events().give_back(event_, !done_);

@@ -86,7 +86,7 @@ class Event : public SignalledEvent {
 // Whether it is signalled, at once or after so long at most.
 Result<bool> ended(const Library& ze, ze_event_handle_t event, Patience patience = {});
 
-// In the user's cache or new.
+// A module from the user's cache, or a new one.
 Result<ze_module_handle_t> build_module(const Context& context, DataType type,
                                         DeviceVariant variant);
 

@@ -38,7 +38,7 @@ Result<void*> Engine::stage(size_t bytes, void* dst) {
 }
 
 // Level Zero promises access to its own memory only. Other memory of the host is copied here: now
-// if it is the source, and when done() has seen the end if it is written.
+// if it is the source, and once the end was seen if it is written.
 Status Engine::copy(void* dst, const void* source, size_t bytes) {
   if (bytes == 0) return {};
   Result<Place> from = context_->memory().remembered(source);
@@ -112,7 +112,7 @@ bool Engine::conflicts(const Command& command) const {
   });
 }
 
-// All before it is done before anything after it begins.
+// Everything before the barrier is done before anything after it begins.
 Status Engine::barrier(ze_event_handle_t event) {
   TUTTI_LEVEL_ZERO_CALL(ze_, zeCommandListAppendBarrier, list_, event, 0, nullptr);
   in_flight_.clear();

@@ -24,9 +24,9 @@ class Events {
   void give_back(ze_event_handle_t event, bool pending);
   // Whether none that was given back will still be signalled.
   bool at_rest();
-  // Nothing signals or awaits them any more.
+  // Destroys the events, which nothing signals or awaits any more.
   void destroy();
-  // They are left to the process: a device uses them for ever.
+  // Leaves the events to the process: a device uses them for ever.
   void abandon() { abandoned_ = true; }
 
  private:

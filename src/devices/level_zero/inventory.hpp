@@ -31,7 +31,7 @@ struct Inventory {
 
 // Taken at the first call; it stays so.
 Result<const Inventory*> inventory();
-// Null if it has none of that handle.
+// The device of that handle; null if there is none.
 const Device* find_device(ze_device_handle_t id);
 // Whether a device reaches what lies in the memory of another.
 bool reaches(const Library& ze, const Device& device, const Device& other);

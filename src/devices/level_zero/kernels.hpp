@@ -39,9 +39,9 @@ class Kernels {
     ze_kernel_handle_t kernel;
     uint32_t group_size;
   };
-  // With these arguments, and groups of as many work-items as it takes.
+  // The kernel with these arguments, in groups of as many work-items as it takes.
   Result<Ready> get(const DeviceKernel& name, const std::vector<Argument>& arguments);
-  // They are left to the process.
+  // Leaves the kernels to the process.
   void abandon() { sets_.clear(); }
 
  private:
