@@ -278,17 +278,11 @@ Status Messages::wait(Message& message, int64_t timeout_ms) {
   Waiter waiter = this->waiter(caller_budget_);
   waiter.slow = &reported;
   waiter.timeout_ms = timeout_ms;
-  const WaitEnd end = help_until_done(message, waiter);
-  if (end == WaitEnd::kReady) return message.status();
-  if (end == WaitEnd::kInterrupted) {
-    health_.interrupt(describe(message.arguments_, transport_));
-    waiter.timeout_ms = kNever;
-    waiter.uninterrupted = true;
-    (void)help_until_done(message, waiter);
-    return message.status().ok() ? health_.cause_for_call() : message.status();
-  }
-  return Status::format(Code::kTimeout, "{} is not complete after {} ms",
-                        describe(message.arguments_, transport_), timeout_ms);
+  const auto name = [&] { return describe(message.arguments_, transport_); };
+  const WaitEnd end = help_to_end(message, waiter, health_, name);
+  if (end == WaitEnd::kInterrupted && message.status().ok()) return health_.cause_for_call();
+  if (end != WaitEnd::kDeadline) return message.status();
+  return Status::format(Code::kTimeout, "{} is not complete after {} ms", name(), timeout_ms);
 }
 
 std::optional<MessageArguments> Messages::first_under_way() {

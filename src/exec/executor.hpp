@@ -85,7 +85,6 @@ class Executor : public HelpedProgress {
   Status broke_down(const Call& call, uint64_t sequence) noexcept;
   Status broke_down(LaneGroup& lanes, const Call& call, uint64_t sequence) noexcept;
   Status prepare(Operation& operation);
-  Status see_to_end_of(Operation& operation, Waiter waiter);
   // The end of a call that the failed communicator does not begin. The first one is noted, for who
   // looks from outside: ranks may have failed because their calls differ from it.
   Status refuse(const Call& call);

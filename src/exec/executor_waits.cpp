@@ -17,23 +17,14 @@ Status Executor::wait(Operation& operation, int64_t timeout_ms) {
   waiter.stop = nullptr;
   waiter.shared_stop = nullptr;
   TUTTI_PROBE(wait_begin, settings_, operation.sequence_);
-  const WaitEnd end = help_until_done(operation, waiter);
+  const auto name = [&] { return describe(record_of(operation.call_, operation.sequence_)); };
+  const WaitEnd end = help_to_end(operation, waiter, health_, name);
   TUTTI_PROBE(wait_end, settings_, operation.sequence_);
-  if (end == WaitEnd::kReady) return operation.status();
-  if (end == WaitEnd::kInterrupted) return see_to_end_of(operation, waiter);
-  return Status::format(Code::kTimeout, "{} is not complete after {} ms",
-                        describe(record_of(operation.call_, operation.sequence_)), timeout_ms);
-}
-
-// An interrupted wait returns only when the operation has ended: after that the user may free its
-// buffers, which no thread may touch any more.
-Status Executor::see_to_end_of(Operation& operation, Waiter waiter) {
-  health_.interrupt(describe(record_of(operation.call_, operation.sequence_)));
-  waiter.timeout_ms = kNever;
-  waiter.uninterrupted = true;
-  (void)help_until_done(operation, waiter);
-  if (!operation.status().ok()) return operation.status();
-  return why_stopped(operation.call_, operation.sequence_);
+  if (end == WaitEnd::kInterrupted && operation.status().ok()) {
+    return why_stopped(operation.call_, operation.sequence_);
+  }
+  if (end != WaitEnd::kDeadline) return operation.status();
+  return Status::format(Code::kTimeout, "{} is not complete after {} ms", name(), timeout_ms);
 }
 
 Status Executor::drain() {

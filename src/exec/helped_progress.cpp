@@ -57,6 +57,14 @@ WaitEnd HelpedProgress::help_until_done(const Completion& what, const Waiter& wa
   return end;
 }
 
+void HelpedProgress::end_after_interrupt(const Completion& what, Waiter waiter, Health& health,
+                                         std::string_view name) {
+  health.interrupt(name);
+  waiter.timeout_ms = kNever;
+  waiter.uninterrupted = true;
+  (void)help_until_done(what, waiter);
+}
+
 Status HelpedProgress::help_until_idle(Health& health, Waiter waiter, std::string_view what) {
   const auto nothing_left = [this] {
     help();

@@ -50,6 +50,14 @@ class HelpedProgress : public Driven {
   bool poll_briefly(const Completion& what, const SpinBudget& of_caller);
   // Polls until the operation is done, or until the waiter's deadline, stop or interrupt.
   WaitEnd help_until_done(const Completion& what, const Waiter& waiter);
+  // Polls like help_until_done(), but returns after an interrupt only when the operation has ended:
+  // after that the user may free its buffers. The interrupt breaks the communicator; `name()` says
+  // where. The waiter has no stop flags.
+  WaitEnd help_to_end(const Completion& what, Waiter waiter, Health& health, const auto& name) {
+    const WaitEnd end = help_until_done(what, waiter);
+    if (end == WaitEnd::kInterrupted) end_after_interrupt(what, waiter, health, name());
+    return end;
+  }
 
   // How this ends: helps until nothing is outstanding; `what` names it. A timeout, if the waiter's
   // limit passes. An interrupt breaks the communicator, which ends all that is: its cause.
@@ -74,6 +82,8 @@ class HelpedProgress : public Driven {
 
  private:
   void application_leaves();
+  void end_after_interrupt(const Completion& what, Waiter waiter, Health& health,
+                           std::string_view name);
 
   std::atomic<int> waiting_{0};  // threads in help_until_done()
 };

@@ -152,18 +152,11 @@ Waiter ViewQueue::waiter_of_caller(int64_t timeout_ms) const {
 }
 
 Status ViewQueue::wait(DeviceOperation& operation, int64_t timeout_ms) {
-  Waiter waiter = waiter_of_caller(timeout_ms);
-  const WaitEnd end = help_until_done(operation, waiter);
-  if (end == WaitEnd::kReady) return operation.status();
-  if (end == WaitEnd::kInterrupted) {
-    comm_.health().interrupt(operation.what());
-    waiter.timeout_ms = kNever;
-    waiter.uninterrupted = true;
-    (void)help_until_done(operation, waiter);
-    return operation.status().ok() ? comm_.health().cause() : operation.status();
-  }
-  return Status::format(Code::kTimeout, "{} is not complete after {} ms", operation.what(),
-                        timeout_ms);
+  const auto name = [&] { return operation.what(); };
+  const WaitEnd end = help_to_end(operation, waiter_of_caller(timeout_ms), comm_.health(), name);
+  if (end == WaitEnd::kInterrupted && operation.status().ok()) return comm_.health().cause();
+  if (end != WaitEnd::kDeadline) return operation.status();
+  return Status::format(Code::kTimeout, "{} is not complete after {} ms", name(), timeout_ms);
 }
 
 template <typename Ready>
