@@ -40,7 +40,9 @@ class JoinedEndpoint final : public Endpoint {
   [[nodiscard]] bool has_left(int peer) const override { return network_->has_left(peer); }
   [[nodiscard]] bool all_have_left() const override { return network_->all_have_left(); }
   [[nodiscard]] uint64_t eager_bytes() const override;
-  [[nodiscard]] bool rings_bell() const override { return host_->rings_bell() && network_->rings_bell(); }
+  [[nodiscard]] bool rings_bell() const override {
+    return host_->rings_bell() && network_->rings_bell();
+  }
 
  private:
   // A receive that neither endpoint knows of yet.
