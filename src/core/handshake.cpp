@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sodium.h>
 
+#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -141,8 +142,8 @@ template <typename Head, typename Rest>
 Handshake::Message Handshake::say(const Head& head, const Rest& rest) {
   const auto first = bytes_of(head);
   const auto second = bytes_of(rest);
-  Message message(first.begin(), first.end());
-  message.insert(message.end(), second.begin(), second.end());
+  Message message(first.size() + second.size());
+  std::ranges::copy(second, std::ranges::copy(first, message.begin()).out);
   note(message);
   return message;
 }
