@@ -14,6 +14,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -84,6 +85,12 @@ struct Close {
 };
 using File = std::unique_ptr<FILE, Close>;
 
+std::string how_it_ended(int status) {
+  return WIFSIGNALED(status)
+             ? fmt::format("signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+             : fmt::format("status {}", WEXITSTATUS(status));
+}
+
 // The part of the page about a run.
 Report measure(const BenchRun& run) {
   Report report = {{"label", run.label}, {"command", run.command()}};
@@ -106,7 +113,7 @@ Report measure(const BenchRun& run) {
   } else {
     std::string text = contents(errors.get());
     if (text.size() > kMostErrorBytes) text.erase(0, text.size() - kMostErrorBytes);
-    report["error"] = fmt::format("status {}: {}", status, text);
+    report["error"] = fmt::format("{}: {}", how_it_ended(status), text);
   }
   return report;
 }
@@ -143,6 +150,8 @@ Report report_to_go_on_with(const std::string& path) {
                     "expected a new file in --output",
                     path));
   }
+  std::erase_if(report["runs"].get_ref<Report::array_t&>(),
+                [](const Report& run) { return run.contains("error"); });
   return report;
 }
 
@@ -224,8 +233,8 @@ void add_measure(CLI::App& app) {
       ->capture_default_str();
   measure->add_flag("--dry-run", arguments->dry_run, "Print the runs, and make none");
   measure->footer(
-      "It may be ended (Ctrl-C) and typed again: it goes on with what the page lacks. Every run is "
-      "a tutti bench, whose results are checked. Nothing else should run on the machine "
-      "meanwhile.");
+      "It may be ended (Ctrl-C) and typed again: it goes on with what the page lacks, and with "
+      "runs that failed. Every run is a tutti bench, whose results are checked. Nothing else "
+      "should run on the machine meanwhile.");
   measure->callback([arguments] { run(*arguments); });
 }

@@ -11,6 +11,7 @@
 
 #include "core/files.hpp"
 #include "core/json_text.hpp"
+#include "tools/bench/session.hpp"
 #include "tools/pictures/curves.hpp"
 #include "tools/pictures/svg.hpp"
 
@@ -191,6 +192,32 @@ std::string machine_text(const Report& machine) {
   return text + "</table></div>\n" + drawing;
 }
 
+// For whom the page was sent: on what it was measured, and whether something disturbed it.
+std::string summary(const Report& report) {
+  for (const Report& run : report.at("runs")) {
+    if (!run.contains("bench") || !run["bench"].contains("machine")) continue;
+    const Report& machine = run["bench"]["machine"];
+    std::string text;
+    const Report topology = machine.value("topology", Report::object());
+    if (topology.contains("processor")) {  // hwloc could tell
+      text = fmt::format("<p>{}, {} hardware threads, {}. Tutti {}, {}.</p>\n",
+                         escaped(topology.value("processor", "")),
+                         escaped(plain(topology.value("hardware_threads", Report("?")))),
+                         escaped(machine.value("kernel", "")),
+                         escaped(run["bench"].value("version", "")),
+                         escaped(machine.value("date", "")));
+    }
+    if (const double load = machine.value("load", 0.0); load > tutti::bench::kMostQuietLoad) {
+      text += fmt::format(
+          "<p><b>The load was {:.1f} before the first run: something else ran on the machine, so "
+          "times are longer than they could be.</b></p>\n",
+          load);
+    }
+    return text;
+  }
+  return "";
+}
+
 // Machines that several files tell of, once each.
 std::string machines(const Report& report) {
   std::vector<Report> seen;
@@ -238,7 +265,9 @@ std::string page_of(const Report& report) {
   if (const uint64_t missing = missing_of(report); missing > 0) {
     page += fmt::format("<p><b>{} runs are still to be made.</b></p>\n", missing);
   }
-  page += "<p>Times are of the slowest rank.</p>\n";
+  page += summary(report) +
+          "<p>Times are of the slowest rank; the curves have medians. algbw is the bytes of a call "
+          "over its time, busbw what nccl-tests calls so.</p>\n";
   if (report.at("runs").size() == 1) {
     std::vector<tutti::Curve> curves;
     const std::string label = report["runs"][0].at("label").get<std::string>();

@@ -64,6 +64,22 @@ TEST_F(ReportPage, HasCurvesTablesMachineAndCommand) {
   }
 }
 
+TEST_F(ReportPage, BeginsWithTheMachineAndSaysIfItWasBusy) {
+  Report json = Report::parse(tutti::text_in_file(bench("a.json", "allreduce -n 2 -y 4")));
+  json["machine"]["topology"]["processor"] = "A Processor <R>";
+  const auto page_with_load = [&](double load) {
+    json["machine"]["load"] = load;
+    write("b.json", json.dump());
+    const std::string page = report("b.html", path("b.json"));
+    return page.substr(0, page.find("<h2>"));
+  };
+  const std::string idle = page_with_load(0.2);
+  EXPECT_NE(idle.find("<p>A Processor &lt;R&gt;, "), std::string::npos) << idle;
+  EXPECT_EQ(idle.find("The load was"), std::string::npos) << idle;
+  const std::string busy = page_with_load(7.3);
+  EXPECT_NE(busy.find("The load was 7.3 "), std::string::npos) << busy;
+}
+
 TEST_F(ReportPage, NeedsNothingFromElsewhere) {
   std::string page = report("a.html", bench("a.json", "allreduce -n 2 -y 4,1K"));
   for (const char* part : {"src=", "href=", "url(", "@import", "<link", "<iframe"}) {
@@ -202,12 +218,18 @@ TEST_F(ReportPage, OfAnotherMachineIsNotGoneOnWith) {
   expect_refusal(measure, "is of another machine");
 }
 
-TEST_F(ReportPage, SaysWhatARunEndedWith) {
+TEST_F(ReportPage, SaysWhatARunEndedWithUntilItSucceeds) {
   const std::string measure =
       "measure -n 2 --max 64 --seconds 0.0001 --minutes 0 -o " + path("m.html");
   const auto result = run_tutti(measure + " 2>&1", "CCL_ALLREDUCE=nonsense");
   EXPECT_EQ(result.exit_status, 0) << result.output;
-  EXPECT_NE(tutti::text_in_file(path("m.html")).find("nonsense"), std::string::npos);
+  const std::string error = read("m.html")["runs"][0]["error"];
+  EXPECT_EQ(error.find("status 1: "), 0u) << error;
+  EXPECT_NE(error.find("nonsense"), std::string::npos) << error;
+  EXPECT_EQ(run_tutti(measure + " 2>&1").exit_status, 0);
+  const Report again = read("m.html");
+  EXPECT_EQ(again["runs"].size(), 1u);
+  EXPECT_FALSE(again["runs"][0].contains("error")) << again;
 }
 
 }  // namespace

@@ -15,11 +15,6 @@
 
 namespace tutti::bench {
 
-namespace {
-// The load of a machine that does nothing else; ./dev versus warns from there on, too.
-constexpr double kMostQuietLoad = 0.5;
-}  // namespace
-
 Status Session::open() {
   tutti_status status = tutti_comm_create_from_env(nullptr, &comm);
   if (status == TUTTI_OK) status = tutti_comm_rank(comm, &rank);

@@ -31,6 +31,8 @@ class Session {
   int ranks = 0;
 };
 
+// The load of a machine that does nothing else; ./dev versus warns from there on, too.
+inline constexpr double kMostQuietLoad = 0.5;
 // A line where `load` says that others use the machine; else empty. Rank 0 says it on stderr.
 std::string note_on_load(double load);
 
