@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/select.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -104,15 +105,29 @@ BlockedOn by_targets(const std::vector<int>& several, const Descriptors& descrip
   return found == BlockedOn::kUnknown ? BlockedOn::kSocket : found;
 }
 
-// Of a thread, whose folder in /proc is given.
+// Reads the memory of a thread, whose folder in /proc is given.
+template <typename T>
+bool take_memory(const std::string& folder, uint64_t at, std::vector<T>& to) {
+  const auto bytes = static_cast<ssize_t>(to.size() * sizeof(T));
+  const Fd memory(open((folder + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
+  return pread(memory.get(), to.data(), static_cast<size_t>(bytes), static_cast<off_t>(at)) ==
+         bytes;
+}
+
+std::vector<int> selected_by(const std::string& folder, uint64_t count, uint64_t at) {
+  constexpr uint64_t kBits = 64;
+  std::vector<uint64_t> words(std::min<uint64_t>(count, FD_SETSIZE) / kBits + 1);
+  if (at == 0 || !take_memory(folder, at, words)) return {};
+  std::vector<int> descriptors;
+  for (uint64_t i = 0; i < std::min<uint64_t>(count, FD_SETSIZE); ++i) {
+    if ((words[i / kBits] >> i % kBits & 1) != 0) descriptors.push_back(static_cast<int>(i));
+  }
+  return descriptors;
+}
+
 std::vector<int> polled_by(const std::string& folder, uint64_t at, uint64_t count) {
   std::vector<pollfd> all(std::min(count, kMostPolled));
-  const size_t bytes = all.size() * sizeof(pollfd);
-  const Fd memory(open((folder + "/mem").c_str(), O_RDONLY | O_CLOEXEC));
-  if (pread(memory.get(), all.data(), bytes, static_cast<off_t>(at)) !=
-      static_cast<ssize_t>(bytes)) {
-    return {};
-  }
+  if (!take_memory(folder, at, all)) return {};
   std::vector<int> descriptors;
   for (const pollfd& one : all) {
     if (one.fd >= 0) descriptors.push_back(one.fd);
@@ -142,14 +157,16 @@ bool waits_for_memory(const std::string& folder, const std::string& line) {
 BlockedOn blocked_in_folder(const std::string& folder, const std::string& line) {
   if (waits_for_memory(folder, line)) return BlockedOn::kMemory;
   return blocked_in(
-      line, {.target =
-                 [&](int descriptor) {
-                   std::error_code error;
-                   const auto path = fmt::format("{}/fd/{}", folder, descriptor);
-                   return std::filesystem::read_symlink(path, error).string();
-                 },
-             .polled = [&](uint64_t at, uint64_t count) { return polled_by(folder, at, count); },
-             .in_set = [&](int epoll) { return in_set_of(folder, epoll); }});
+      line,
+      {.target =
+           [&](int descriptor) {
+             std::error_code error;
+             const auto path = fmt::format("{}/fd/{}", folder, descriptor);
+             return std::filesystem::read_symlink(path, error).string();
+           },
+       .selected = [&](uint64_t count, uint64_t at) { return selected_by(folder, count, at); },
+       .polled = [&](uint64_t at, uint64_t count) { return polled_by(folder, at, count); },
+       .in_set = [&](int epoll) { return in_set_of(folder, epoll); }});
 }
 
 }  // namespace
@@ -162,7 +179,9 @@ BlockedOn blocked_in(const std::string& line, const Descriptors& descriptors) {
     return BlockedOn::kUnknown;
   }
   switch (waits_for_several(number)) {
-    case Several::kSelect: return first == 0 ? BlockedOn::kTime : BlockedOn::kSocket;
+    case Several::kSelect:
+      return first == 0 ? BlockedOn::kTime
+                        : by_targets(descriptors.selected(first, second), descriptors);
     case Several::kPoll:
       return second == 0 ? BlockedOn::kTime
                          : by_targets(descriptors.polled(first, second), descriptors);

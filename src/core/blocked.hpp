@@ -22,6 +22,8 @@ BlockedOn blocked_on(int pid);
 struct Descriptors {
   // What a descriptor is: "socket:[17]".
   std::function<std::string(int)> target;
+  // Those that a select reads, by their number and the address of their set.
+  std::function<std::vector<int>(uint64_t count, uint64_t at)> selected;
   // Those in the array of a poll, by its address and length.
   std::function<std::vector<int>(uint64_t at, uint64_t count)> polled;
   // Those in the set of an epoll, by its descriptor.

@@ -33,7 +33,8 @@ constexpr double kFaultsPerS = 100;
 constexpr double kLineBusy = 0.5;
 // A rank that is late for lack of a core is without one so much more often than the others.
 constexpr double kMoreDelayed = 0.15;
-// A rank that is so much less late than the latest is told of, too.
+// A rank that is so much less late than the latest is told of, too. Where each comes last for so
+// much of its even share of the calls, nobody is to blame.
 constexpr double kAlsoLate = 0.5;
 
 // One call that all ranks of the view have entered.
@@ -315,8 +316,12 @@ bool add_shortage(const Job& job, const Communicator& communicator, const Costs&
 // That no rank is to blame, for each comes last about as often; false: one does.
 bool add_uneven(const Communicator& communicator, const Costs& costs, const Lateness& most,
                 std::vector<Finding>& findings) {
+  const int ranks = static_cast<int>(costs.ranks.size());
+  const auto seldom = [&](const Lateness& late) {
+    return late.calls * ranks < kAlsoLate * costs.calls;  // of those that are its even share
+  };
+  if (stands_out(most, costs) || std::ranges::any_of(costs.ranks, seldom)) return false;
   const auto least = std::ranges::min_element(costs.ranks, {}, &Lateness::share);
-  if (least->share < kAlsoLate * most.share) return false;
   Finding finding{.cause = Cause::kUneven,
                   .outcome = Outcome::kSlow,
                   .text = fmt::format(

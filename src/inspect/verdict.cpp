@@ -59,13 +59,22 @@ std::vector<int> odd_ones(const CommunicatorView& view, uint64_t sequence) {
   return odd;
 }
 
-// Whether a process of the job gets on in some communicator.
-bool moves(const Job& job, const Process& process) {
-  return std::ranges::any_of(job.communicators, [&](const Communicator& one) {
+// The communicator in which a process of the job gets on; null: none.
+const Communicator* moves_in(const Job& job, const Process& process) {
+  const auto found = std::ranges::find_if(job.communicators, [&](const Communicator& one) {
     return one.status.ok() && std::ranges::any_of(one.view.ranks, [&](const RankView& rank) {
              return rank.moved && job.process_of(one, rank.place) == &process;
            });
   });
+  return found == job.communicators.end() ? nullptr : &*found;
+}
+
+bool moves(const Job& job, const Process& process) { return moves_in(job, process) != nullptr; }
+
+std::string computes_or_calls(const Job& job, const Process& process) {
+  const Communicator* const calls = moves_in(job, process);
+  if (calls == nullptr) return "computes outside of Tutti (its processor time moves)";
+  return fmt::format("makes calls of \"{}\" meanwhile", calls->view.name);
 }
 
 bool takes_any(const Wait& wait) { return wait.kind == WaitKind::kRecv && wait.record.root < 0; }
@@ -257,7 +266,7 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   blame(other_message ? Cause::kMessage
         : busy        ? Cause::kComputes
                       : cause_of_quiet(process->state),
-        busy ? "computes outside of Tutti (its processor time moves)"
+        busy ? computes_or_calls(job_, *process)
              : state_and_wait(*process) + holder_of_lock(job_, *process),
         other_message ? std::string(kMatch) : advice_for_quiet(*process));
 }

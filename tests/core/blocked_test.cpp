@@ -28,6 +28,7 @@ Descriptors descriptors(const std::vector<int>& several = {}) {
                 if (descriptor == 9) return std::string("anon_inode:[eventfd]");
                 return std::string(descriptor == 7 ? "socket:[4711]" : "pipe:[4712]");
               },
+          .selected = [several](uint64_t, uint64_t) { return several; },
           .polled = [several](uint64_t, uint64_t) { return several; },
           .in_set = [several](int) { return several; }};
 }
@@ -106,6 +107,12 @@ TEST(Blocked, SeesAProcessThatWaitsForAPipe) {
     pollfd one{.fd = ends[0], .events = POLLIN, .revents = 0};
     (void)poll(&one, 1, -1);
   };
+  const auto selects = [&] {
+    fd_set read;
+    FD_ZERO(&read);
+    FD_SET(ends[0], &read);
+    (void)select(ends[0] + 1, &read, nullptr, nullptr, nullptr);
+  };
   const auto polls_a_set = [&] {
     const int set = epoll_create1(EPOLL_CLOEXEC);
     epoll_event event{.events = EPOLLIN, .data = {}};
@@ -114,6 +121,7 @@ TEST(Blocked, SeesAProcessThatWaitsForAPipe) {
   };
   EXPECT_EQ(seen_in(reads, BlockedOn::kFile), BlockedOn::kFile);
   EXPECT_EQ(seen_in(polls, BlockedOn::kFile), BlockedOn::kFile);
+  EXPECT_EQ(seen_in(selects, BlockedOn::kFile), BlockedOn::kFile);
   EXPECT_EQ(seen_in(polls_a_set, BlockedOn::kFile), BlockedOn::kFile);
   close(ends[0]);
   close(ends[1]);

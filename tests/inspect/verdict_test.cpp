@@ -463,6 +463,17 @@ TEST(Verdict, DoesNotTakeCallsOfAnotherThreadForWorkOfTheOneThatIsLate) {
   EXPECT_EQ(first_of(job).cause, Cause::kLock);
 }
 
+TEST(Verdict, SaysWhereALateRankMakesCallsMeanwhile) {
+  Job job = job_of(2);
+  enters(rank(job, 0), allreduce(5));
+  job.processes[1].busy = true;
+  job.communicators.push_back(job.communicators[0]);
+  job.communicators[1].view.name = "d";
+  for (RankView& one : job.communicators[1].view.ranks) one.waits.clear();
+  job.communicators[1].view.ranks[1].moved = true;
+  EXPECT_TRUE(says(judge(job, 60), "it makes calls of \"d\" meanwhile")) << judge(job, 60).text;
+}
+
 TEST(Verdict, DoesNotWaitForARankThatWaitsInALaterCall) {
   Job job = job_of(2);
   enters(rank(job, 1), allreduce(5));
