@@ -263,6 +263,20 @@ TEST(Slow, SaysThatCoresAreShortWhereEachRankIsLateInTurn) {
   EXPECT_TRUE(uneven.ranks.empty()) << "nobody is to blame";
 }
 
+// Ranks of two hosts that come late in turn, for what was lost comes late.
+TEST(Slow, BlamesALineThatLosesSegmentsWhereEachRankIsLateInTurn) {
+  Job job = job_of(2, 1, 5 * kMs);
+  for (size_t i = 0; i < job.communicators[0].view.ranks[0].past.size(); i += 2) {
+    job.communicators[0].view.ranks[0].past[i].begun += static_cast<uint64_t>(9 * kMs);
+  }
+  job.communicators[0].view.ranks[0].host = "other";
+  Usage sends = usage(1, 0);
+  sends.line = {.peer = "10.0.0.2", .bytes = 1 << 14, .segments = 100, .sent_again = 1};
+  EXPECT_EQ(first_of(job, {usage(1, 0), sends}).cause, Cause::kLine);
+  sends.line.segments = 1000;
+  EXPECT_EQ(first_of(job, {usage(1, 0), sends}).cause, Cause::kUneven);
+}
+
 TEST(Slow, TellsARankThatIsTracedFromOneThatGetsSignals) {
   Usage traced = usage(0.1, 0);
   traced.stopped = traced.traced = 0.5;
