@@ -148,8 +148,7 @@ Cause cause_of(const Job& job, const Process& process, double seconds) {
   const double spent_s =
       static_cast<double>(process.spent) / static_cast<double>(sysconf(_SC_CLK_TCK));
   if (spent_s > kComputes * seconds) return Cause::kComputes;
-  const bool waits = process.once != BlockedOn::kUnknown && process.once != BlockedOn::kLock;
-  if (process.state.blocked == BlockedOn::kUnknown && (waits || !process.busy)) {
+  if (process.state.blocked == BlockedOn::kUnknown && !process.busy) {
     return cause_of_quiet({.letter = process.state.letter, .blocked = process.once});
   }
   return computes(job, process) ? Cause::kComputes : cause_of_quiet(process.state);

@@ -246,6 +246,9 @@ TEST(Slow, JudgesARankOnAnotherHostByItsProcessorTime) {
   // It was in no call for a moment when it was looked at again.
   job.processes[1].take({.letter = 'R'});
   EXPECT_EQ(first_of(job, {usage(1, 0), Usage()}).cause, Cause::kFile);
+  // Its processor time has moved, though not for long: what it waited for once is not its cause.
+  job.processes[1].take({.letter = 'R', .cpu_ticks = 1});
+  EXPECT_EQ(first_of(job, {usage(1, 0), Usage()}).cause, Cause::kComputes);
   job.processes[1].spent = 1000;
   EXPECT_EQ(first_of(job, {usage(1, 0), Usage()}).cause, Cause::kComputes);
 }
