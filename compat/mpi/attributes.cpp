@@ -61,7 +61,7 @@ bool predefined(int key, void** value) {
   switch (key) {
     case MPI_TAG_UB: *value = &tag_ub; return true;
     case MPI_WTIME_IS_GLOBAL: *value = &(yes = 0); return true;
-    case MPI_HOST: *value = &no_host; return true;
+    case MPI_HOST:
     case MPI_IO: *value = &no_host; return true;
     case MPI_LASTUSEDCODE: *value = &(last_code = last_used_code()); return true;
     case MPI_UNIVERSE_SIZE: *value = &(size = world.world->size); return true;
