@@ -72,7 +72,7 @@ Status Measurement::prepare() {
   TUTTI_RETURN_IF_ERROR(take(MemoryKind::kPinned, pinned_));
   const auto make = [&](EngineKind kind, std::unique_ptr<DeviceEngine>& engine) -> Status {
     auto made = context_.make_engine(kind);
-    if (made.ok()) engine = *std::move(made);
+    if (made.ok()) engine = std::move(*made);
     return made.status();
   };
   TUTTI_RETURN_IF_ERROR(make(EngineKind::kCopy, copies_));
