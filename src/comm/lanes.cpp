@@ -144,7 +144,9 @@ Result<std::unique_ptr<Lane>> Lanes::open_lane(const PlanContext& context, Trans
 }
 
 PlanContext Lanes::context() const {
-  PlanContext context{.rank = rank_, .ranks = ranks_};
+  PlanContext context;
+  context.rank = rank_;
+  context.ranks = ranks_;
   if (connection_.joined == nullptr) {
     context.limits = limits_;
     context.can_view = can_view_;
