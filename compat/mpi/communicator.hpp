@@ -33,6 +33,7 @@ struct MPI_ABI_Comm final : tutti_mpi::Counted {
 
   tutti_comm_t inside = nullptr;
   bool closed = false;  // at the end, under `mutex`: calls are errors
+  int waiting = 0;      // threads that wait for requests of it, where threads take turns
   int rank = 0;
   int size = 1;
   uintptr_t number = 0;  // of its handle, if it was there from the start

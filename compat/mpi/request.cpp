@@ -26,6 +26,32 @@ void forget_pending(Request& request) {
   std::erase(pending, &request);
 }
 
+// A thread that waits for one request may wait for others of the communicator next: these are
+// pending anew once it is back.
+class WaitsFor {
+ public:
+  explicit WaitsFor(Request& request) : comm_(request.operation->comm()) {
+    if (!world.threads_take_turns) return;
+    const std::lock_guard lock(pending_mutex);
+    std::erase(pending, &request);
+    ++comm_.waiting;
+  }
+  ~WaitsFor() {
+    if (!world.threads_take_turns) return;
+    const auto now = std::chrono::steady_clock::now();
+    const std::lock_guard lock(pending_mutex);
+    --comm_.waiting;
+    for (Request* request : pending) {
+      if (&request->operation->comm() == &comm_) request->begun = now;
+    }
+  }
+  WaitsFor(const WaitsFor&) = delete;
+  WaitsFor& operator=(const WaitsFor&) = delete;
+
+ private:
+  Comm& comm_;  // which the request, that is freed later, refers to
+};
+
 Request& request_of(MPI_Request handle) {
   expect(!is_predefined(handle), MPI_ERR_REQUEST, "it is not a request");
   return *handle;
@@ -129,7 +155,7 @@ void wait_until(Done&& done) {
 
 void wait(Request& request) {
   if (request.complete) return;
-  forget_pending(request);
+  const WaitsFor waits(request);
   if (request.inside == nullptr) return wait_until([&] { return look(request); });
   complete(request, tutti_request_wait(request.inside));
 }
@@ -257,13 +283,14 @@ void end_abandoned() {
   const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock(pending_mutex);
   for (const Request* request : pending) {
-    const tutti_comm_t inside = request->operation->comm().inside;
-    if (now - request->begun < kSome || tutti_comm_state(inside) != TUTTI_OK) continue;
-    const std::string text = "rank " + std::to_string(request->operation->comm().rank) +
-                             " ends while " + request->function +
+    const Comm& comm = request->operation->comm();
+    if (comm.waiting != 0 || now - request->begun < kSome) continue;
+    if (tutti_comm_state(comm.inside) != TUTTI_OK) continue;
+    const std::string text = "rank " + std::to_string(comm.rank) + " ends while " +
+                             request->function +
                              " that it has called is pending, and does not wait for it";
     say(text);
-    tutti_comm_abort(inside, text.c_str());
+    tutti_comm_abort(comm.inside, text.c_str());
   }
 }
 

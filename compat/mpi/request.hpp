@@ -62,7 +62,8 @@ void adopt(MPI_Request request);
 void free_orphans();
 void end_orphans();
 // Where threads take turns: fails the communicator of each request that has been pending for some
-// seconds and for which MPI_Wait has not been called. JAX calls nothing else to learn of its end.
+// seconds, while no thread was in MPI_Wait for any request of it. JAX calls nothing else to learn
+// of its end.
 void end_abandoned();
 
 // The forms of a function whose operation is of the class T.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""A rank that finalises while another of its threads is in a call, as JAX does after an error; and
-one that does with a receive that nobody waits for.
+"""A rank that finalises while another of its threads is in a call or waits for requests, as JAX does
+after an error; and one that does with a receive that nobody waits for.
 
 Two ranks of `tutti run`, with libtutti_mpitrampoline.so and a folder for files by which they tell
 each other how far they are. Each blocks for ever if its peer does not learn that it has left.
@@ -73,11 +73,35 @@ def awaiting(mpi, comm):
     mpi.Finalize()
 
 
+def exchange(mpi, comm, peer):
+    """As XLA does it: all requests are begun, and then waited for one by one."""
+    sent, got = ctypes.c_int(7), ctypes.c_int()
+    requests = (ctypes.c_void_p * 2)()
+    byte, at = mpi.handle("BYTE"), [ctypes.byref(requests, i * 8) for i in range(2)]
+    mpi.Irecv(ctypes.byref(got), 4, byte, peer, 7, comm, at[0])
+    mpi.Isend(ctypes.byref(sent), 4, byte, peer, 7, comm, at[1])
+    for request in at:
+        mpi.Wait(request, mpi.handle("STATUS_IGNORE"))
+    assert got.value == 7, f"the peer sent {got.value}"
+
+
+def exchanging(mpi, comm, rank):
+    results = []
+    if rank == 0:
+        time.sleep(5)  # longer than a request may be abandoned
+    call = threading.Thread(target=lambda: results.append(exchange(mpi, comm, 1 - rank)))
+    call.start()
+    time.sleep(1 - rank)
+    mpi.Finalize()
+    call.join()
+    assert results == [None], "the exchange failed"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("case", choices=["call", "request", "freed"])
+    parser.add_argument("case", choices=["call", "exchange", "request", "freed"])
     given = parser.parse_args()
     mpi = Mpi(ctypes.CDLL(given.library, os.RTLD_LOCAL | os.RTLD_DEEPBIND))
     provided, rank, comm = ctypes.c_int(), ctypes.c_int(), ctypes.c_void_p()
@@ -86,6 +110,8 @@ def main():
     mpi.Comm_split(mpi.handle("COMM_WORLD"), 0, rank.value, ctypes.byref(comm))
     if given.case == "call":
         (leaving if rank.value == 1 else staying)(mpi, comm, given.folder)
+    elif given.case == "exchange":
+        exchanging(mpi, comm, rank.value)
     elif rank.value == 1:
         abandoning(mpi, comm, given.case == "freed")
     else:
