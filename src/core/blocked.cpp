@@ -74,9 +74,12 @@ Several waits_for_several(long number) {
   if (number == SYS_poll) return Several::kPoll;
   if (number == SYS_epoll_wait) return Several::kEpoll;
 #endif
+#ifdef SYS_epoll_pwait2  // what headers of Linux before 5.11 lack
+  if (number == SYS_epoll_pwait2) return Several::kEpoll;
+#endif
   if (number == SYS_pselect6) return Several::kSelect;
   if (number == SYS_ppoll) return Several::kPoll;
-  if (number == SYS_epoll_pwait || number == SYS_epoll_pwait2) return Several::kEpoll;
+  if (number == SYS_epoll_pwait) return Several::kEpoll;
   return Several::kNo;
 }
 
@@ -116,10 +119,11 @@ bool take_memory(const std::string& folder, uint64_t at, std::vector<T>& to) {
 
 std::vector<int> selected_by(const std::string& folder, uint64_t count, uint64_t at) {
   constexpr uint64_t kBits = 64;
-  std::vector<uint64_t> words(std::min<uint64_t>(count, FD_SETSIZE) / kBits + 1);
+  const uint64_t bits = std::min<uint64_t>(count, FD_SETSIZE);
+  std::vector<uint64_t> words((bits + kBits - 1) / kBits);
   if (at == 0 || !take_memory(folder, at, words)) return {};
   std::vector<int> descriptors;
-  for (uint64_t i = 0; i < std::min<uint64_t>(count, FD_SETSIZE); ++i) {
+  for (uint64_t i = 0; i < bits; ++i) {
     if ((words[i / kBits] >> i % kBits & 1) != 0) descriptors.push_back(static_cast<int>(i));
   }
   return descriptors;
