@@ -207,7 +207,7 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
                  : fmt::format("{} has sent nothing that {} of {} takes{}", name, what, waits,
                                unmet_by(*waiting.wait));
       break;
-    case Late::Why::kOther:             // blame_odd_ones() has its text
+    case Late::Why::kOther: text = fmt::format("{} is in another call than {}", name, what); break;
     case Late::Why::kElsewhere: break;  // of whom there is no view
   }
   text += "; " + last_of(job_, communicator, *late.rank);

@@ -410,6 +410,19 @@ TEST(Verdict, SaysOfTheRankInTheOddCallThatItIsThere) {
   EXPECT_EQ(verdict.findings.front().ranks, std::vector<int>{1});
 }
 
+TEST(Verdict, NamesTheRankInAnotherCallThatHasDiedOrIsStopped) {
+  for (const char letter : {'X', 'T'}) {
+    Job job = job_of(2);
+    enters(rank(job, 0), allreduce(5));
+    enters(rank(job, 1), allreduce(5, 9));
+    rank(job, 1).waits.clear();
+    job.processes[1].state = {.letter = letter, .gone = letter == 'X'};
+    const Verdict verdict = judge(job, 60);
+    EXPECT_TRUE(says(verdict, "rank 1 (pid 101 on h) is in another call than allreduce #5"))
+        << verdict.text;
+  }
+}
+
 TEST(Advice, KnowsWhoHasTheLockOfAFile) {
   const std::string locks =
       "1: POSIX  ADVISORY  WRITE 77 00:1b:12 0 EOF\n"
