@@ -38,6 +38,8 @@ constexpr double kMoreDelayed = 0.15;
 // A rank that is so much less late than the latest is told of, too. Where each comes last for so
 // much of its even share of the calls, nobody is to blame.
 constexpr double kAlsoLate = 0.5;
+// But ranks that come last by so little of their even share of the time are not late.
+constexpr double kHardlyLate = 0.25;
 
 // One call that all ranks of the view have entered.
 struct Entered {
@@ -183,6 +185,7 @@ std::string why(Cause cause, const Usage* usage) {
     }
     case Cause::kComputes: return "it computes before its calls";
     case Cause::kMemory:
+      if (usage->faults < 1) return "it " + std::string(to_string(BlockedOn::kMemory));
       return fmt::format(
           "it waits for memory that is read from disk, {:.0f} times a second: the limit of its "
           "control group, or the memory of its host, is too small",
@@ -318,8 +321,11 @@ bool add_shortage(const Job& job, const Communicator& communicator, const Costs&
 bool add_uneven(const Communicator& communicator, const Costs& costs, const Lateness& most,
                 std::vector<Finding>& findings) {
   const int ranks = static_cast<int>(costs.ranks.size());
+  double all = 0;
+  for (const Lateness& late : costs.ranks) all += late.share;
+  // Against its even share of the calls, and of the time that they wait.
   const auto seldom = [&](const Lateness& late) {
-    return late.calls * ranks < kAlsoLate * costs.calls;  // of those that are its even share
+    return late.calls * ranks < kAlsoLate * costs.calls || late.share * ranks < kHardlyLate * all;
   };
   if (stands_out(most, costs) || std::ranges::any_of(costs.ranks, seldom)) return false;
   const auto least = std::ranges::min_element(costs.ranks, {}, &Lateness::share);
@@ -330,8 +336,8 @@ bool add_uneven(const Communicator& communicator, const Costs& costs, const Late
                       "their work is uneven",
                       communicator.view.name, percent(least->share), percent(most.share)),
                   .advice = "give the ranks as much work in each step"};
+  finding.share = all;
   for (const Lateness& late : costs.ranks) {
-    finding.share += late.share;
     finding.waited_s += static_cast<double>(late.late_ns) / 1e9;
   }
   findings.push_back(std::move(finding));

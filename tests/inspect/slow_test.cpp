@@ -266,6 +266,31 @@ TEST(Slow, SaysThatCoresAreShortWhereEachRankIsLateInTurn) {
   EXPECT_TRUE(uneven.ranks.empty()) << "nobody is to blame";
 }
 
+TEST(Slow, BlamesTheRanksThatAreLateAlthoughOthersComeLastByLittle) {
+  // Of 16 calls ranks 0 and 1 are late for 5 each, and 2, 3 come last in the others.
+  Job job = job_of(4, 0, 0, 1, 17);
+  for (RankView& rank : job.communicators[0].view.ranks) {
+    for (PastCall& call : rank.past) {
+      const uint64_t kind = call.record.sequence % 16;
+      const int last = kind < 5 ? 0 : kind < 10 ? 1 : kind < 13 ? 2 : 3;
+      const int64_t late_ns = rank.rank != last ? 0 : last < 2 ? 5 * kMs : kMs / 10;
+      call.begun = call.record.sequence * 10 * kMs + static_cast<uint64_t>(late_ns);
+    }
+  }
+  const Verdict verdict = judge_slow(job, std::vector<Usage>(4, usage(1, 0)), 0.5);
+  ASSERT_EQ(verdict.findings.size(), 2u) << verdict.text;
+  for (const Finding& finding : verdict.findings) EXPECT_EQ(finding.cause, Cause::kComputes);
+}
+
+TEST(Slow, CountsNoReadsOfARankThatLacksMemoryOnAnotherHost) {
+  Job job = job_of(2, 1, 5 * kMs);
+  job.processes[1].state.blocked = BlockedOn::kMemory;
+  const Finding finding = first_of(job, {usage(1, 0), Usage()});
+  EXPECT_EQ(finding.cause, Cause::kMemory);
+  EXPECT_NE(finding.because.find("its control group has none left"), std::string::npos)
+      << finding.because;
+}
+
 // Ranks of two hosts that come late in turn, for what was lost comes late.
 TEST(Slow, BlamesALineThatLosesSegmentsWhereEachRankIsLateInTurn) {
   Job job = job_of(2, 1, 5 * kMs);
