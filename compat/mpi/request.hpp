@@ -56,8 +56,8 @@ MPI_Request started(std::unique_ptr<Operation> operation, const char* function);
 MPI_Request persistent(std::unique_ptr<Operation> operation);
 
 // Requests that are freed before they are complete go on; the second forgets those that are. The
-// third is for the end, when all ranks are there: a receive that no message has met meets none, and
-// others, of which no rank can see whether they come to an end, get a second for it.
+// third is for the end, when all ranks are there. A receive that no message has met meets none. Of
+// others no rank can see whether they come to an end: they get a second for it.
 void adopt(MPI_Request request);
 void free_orphans();
 void end_orphans();
