@@ -10,9 +10,10 @@
 #include <cerrno>
 #include <cstddef>
 #include <fstream>
-#include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/status.hpp"
 
@@ -42,10 +43,13 @@ inline bool write_all(int file, std::string_view text) {
   return true;
 }
 
-// Empty if it cannot be read.
+// Empty if it cannot be read. The system may open a file of /proc and then refuse to read it, which
+// an iterator over the stream would throw.
 inline std::string text_in_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return std::move(text).str();
 }
 
 inline constexpr mode_t kPrivateFile = 0600;  // for its user alone
