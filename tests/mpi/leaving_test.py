@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """A rank that finalises while another of its threads is in a call or waits for requests, as JAX does
-after an error; and one that does with a receive that nobody waits for.
+after an error. And one that leaves a receive for which nobody waits.
 
 Two ranks of `tutti run`, with libtutti_mpitrampoline.so and a folder for files by which they tell
 each other how far they are. Each blocks for ever if its peer does not learn that it has left.
@@ -73,25 +73,26 @@ def awaiting(mpi, comm):
     mpi.Finalize()
 
 
-def exchange(mpi, comm, peer):
+def exchange(mpi, comm, peer, begun):
     """As XLA does it: all requests are begun, and then waited for one by one."""
     sent, got = ctypes.c_int(7), ctypes.c_int()
     requests = (ctypes.c_void_p * 2)()
     byte, at = mpi.handle("BYTE"), [ctypes.byref(requests, i * 8) for i in range(2)]
     mpi.Irecv(ctypes.byref(got), 4, byte, peer, 7, comm, at[0])
     mpi.Isend(ctypes.byref(sent), 4, byte, peer, 7, comm, at[1])
+    begun.set()
     for request in at:
         mpi.Wait(request, mpi.handle("STATUS_IGNORE"))
     assert got.value == 7, f"the peer sent {got.value}"
 
 
 def exchanging(mpi, comm, rank):
-    results = []
+    results, begun = [], threading.Event()
     if rank == 0:
         time.sleep(5)  # longer than a request may be abandoned
-    call = threading.Thread(target=lambda: results.append(exchange(mpi, comm, 1 - rank)))
+    call = threading.Thread(target=lambda: results.append(exchange(mpi, comm, 1 - rank, begun)))
     call.start()
-    time.sleep(1 - rank)
+    begun.wait()
     mpi.Finalize()
     call.join()
     assert results == [None], "the exchange failed"
