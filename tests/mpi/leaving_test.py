@@ -78,9 +78,11 @@ def exchange(mpi, comm, peer, begun):
     sent, got = ctypes.c_int(7), ctypes.c_int()
     requests = (ctypes.c_void_p * 2)()
     byte, at = mpi.handle("BYTE"), [ctypes.byref(requests, i * 8) for i in range(2)]
-    mpi.Irecv(ctypes.byref(got), 4, byte, peer, 7, comm, at[0])
-    mpi.Isend(ctypes.byref(sent), 4, byte, peer, 7, comm, at[1])
-    begun.set()
+    try:
+        mpi.Irecv(ctypes.byref(got), 4, byte, peer, 7, comm, at[0])
+        mpi.Isend(ctypes.byref(sent), 4, byte, peer, 7, comm, at[1])
+    finally:
+        begun.set()
     for request in at:
         mpi.Wait(request, mpi.handle("STATUS_IGNORE"))
     assert got.value == 7, f"the peer sent {got.value}"
