@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-"""A rank that finalises while another of its threads is in a call or waits for requests, as JAX does
-after an error. And one that leaves a receive for which nobody waits.
+"""A rank that finalises while another of its threads is in a call or waits for requests, as JAX
+does after an error. And one that leaves a receive for which nobody waits.
 
 Two ranks of `tutti run`, with libtutti_mpitrampoline.so and a folder for files by which they tell
 each other how far they are. Each blocks for ever if its peer does not learn that it has left.
