@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <sys/epoll.h>
-#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,10 +23,8 @@ namespace {
 constexpr size_t kMostUnsent = 4 << 20;
 // The time for a rank that comes back to connect to the service and to prove the secret.
 constexpr int64_t kComeBackMs = 3000;
-// The time between two looks at whether the relay's process is stopped. A rank goes around it after
-// so many in a row that found it stopped.
-constexpr int64_t kLookEveryMs = 1000;
-constexpr int kLooks = 3;
+// The looks in a row that find the relay's process stopped before a rank goes around it.
+constexpr int kLooks = 2;
 // The most ranks of a round of regrouping.
 constexpr size_t kMostRegrouping = 1 << 20;
 
@@ -36,7 +33,6 @@ struct RelayProcess {
   // Its pidfd, until it has ended: a child that it forked may hold the other end of the socket
   // open. Not open if there is no relay, or no pidfd.
   Fd end;
-  Fd looks;     // a timer: when to look at its state
   int pid = 0;  // 0: not known, or there is no relay, or in this process
 };
 
@@ -55,6 +51,7 @@ class ControlConnection final : public Control {
 
   [[nodiscard]] int fd() const override { return epoll_.get(); }
   std::vector<ControlNews> read() override;
+  void look() override;
   void tell(int rank, std::span<const std::byte> note) override;
   void send_page(int rank, std::span<const std::byte> page) override;
   Status regroup(std::span<const std::byte> part) override;
@@ -79,7 +76,6 @@ class ControlConnection final : public Control {
   void hear(std::vector<ControlNews>& news);
   void understand(std::vector<ControlNews>& news);
   bool take_regroup_parts(std::span<const std::byte> body, std::vector<ControlNews>& news);
-  void look_at_relay();
   bool begin_bypass();
   bool prove(Bypass& bypass) const;
   void go_on(std::vector<ControlNews>& news);
@@ -117,8 +113,6 @@ std::vector<ControlNews> ControlConnection::read() {
   std::vector<ControlNews> news;
   flush();
   hear(news);
-  uint64_t ticks = 0;
-  if (relay_.looks.open() && ::read(relay_.looks.get(), &ticks, sizeof ticks) > 0) look_at_relay();
   if (bypass_.has_value()) go_on(news);
   return news;
 }
@@ -197,14 +191,12 @@ bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
 void ControlConnection::broken(int error, std::vector<ControlNews>& news) {
   epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   socket_.reset();
-  if (relay_.end.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, relay_.end.get(), nullptr);
-  relay_.end.reset();
+  drop_relay();
   if (!bypass_.has_value() && !answered_ && begin_bypass()) return;
   if (!bypass_.has_value()) lost(error, news);
 }
 
 void ControlConnection::lost(int error, std::vector<ControlNews>& news) {
-  drop_relay();
   const bool by_relay = std::exchange(back_.by_relay, false);
   if (answered_ || left_ || may_end_) return;
   const std::string text =
@@ -226,8 +218,9 @@ std::string ControlConnection::keeper_name() const {
 // ---- around the relay --------------------------------------------------------------------------
 
 // A relay whose process is stopped passes nothing on.
-void ControlConnection::look_at_relay() {
-  if (bypass_.has_value() || !socket_.open()) return;
+void ControlConnection::look() {
+  const std::lock_guard lock(mutex_);
+  if (!back_.by_relay || bypass_.has_value() || !socket_.open()) return;
   stopped_looks_ = process_state(relay_.pid).stopped() ? stopped_looks_ + 1 : 0;
   if (stopped_looks_ >= kLooks && begin_bypass()) stopped_looks_ = 0;
 }
@@ -303,10 +296,8 @@ void ControlConnection::say_again() {
 }
 
 void ControlConnection::drop_relay() {
-  for (Fd* const fd : {&relay_.end, &relay_.looks}) {
-    if (fd->open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd->get(), nullptr);
-    fd->reset();
-  }
+  if (relay_.end.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, relay_.end.get(), nullptr);
+  relay_.end.reset();
 }
 
 // ---- what is said ------------------------------------------------------------------------------
@@ -437,15 +428,6 @@ Result<std::unique_ptr<Control>> make_control_connection(Fd socket, Session sess
       relay.end.reset();
     }
     if (peer->pid != getpid()) relay.pid = peer->pid;
-  }
-  if (back.by_relay) {
-    relay.looks.reset(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC));
-    const timespec each{.tv_sec = kLookEveryMs / 1000, .tv_nsec = 0};
-    const itimerspec times{.it_interval = each, .it_value = each};
-    if (!relay.looks.open() || timerfd_settime(relay.looks.get(), 0, &times, nullptr) != 0 ||
-        epoll_ctl(epoll.get(), EPOLL_CTL_ADD, relay.looks.get(), &event) != 0) {
-      return Status::system(errno, "watching the relay of this host: a timer");
-    }
   }
   return std::unique_ptr<Control>(std::make_unique<ControlConnection>(
       std::move(socket), std::move(relay), std::move(epoll), std::move(session), keeper, back));

@@ -49,8 +49,10 @@ Status Communicator::watch_peers(Exchange& exchange) {
                                               .transport = connection_.transport.get(),
                                               .control = control_.get()});
   if (!watches) return {};
-  Monitor::ControlWatch watch{-1, nullptr};
-  if (control_ != nullptr) watch = {control_->fd(), [this] { hear(); }};
+  Monitor::ControlWatch watch{-1, nullptr, nullptr};
+  if (control_ != nullptr) {
+    watch = {control_->fd(), [this] { hear(); }, [this] { control_->look(); }};
+  }
   std::function<void()> each_second;
   if (runtime_->trace().wanted()) each_second = [this] { report_->trace_if_quiet(); };
   Result<Monitor::Token> token = runtime_->monitor().watch(

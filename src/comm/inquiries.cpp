@@ -79,7 +79,7 @@ uint64_t Inquiries::open() {
     }
     epoll_event event{.events = EPOLLIN, .data = {}};
     if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, listener_.get(), &event) != 0) return;
-    const auto watch = monitor_.watch({}, nullptr, {epoll_.get(), [this] { serve(); }});
+    const auto watch = monitor_.watch({}, nullptr, {epoll_.get(), [this] { serve(); }, nullptr});
     if (!watch.ok()) return;
     watch_ = *watch;
     number_ = number;

@@ -27,6 +27,8 @@ namespace {
 // Descriptors that there are not.
 constexpr int kAny = -1;
 constexpr int kNone = -2;
+// The time between two looks of ControlWatch: each may read files of /proc.
+constexpr int64_t kLookEveryMs = 300;
 
 // Not known where the system does not let this process ask.
 std::optional<bool> is_readable(int fd) {
@@ -153,7 +155,7 @@ void Monitor::run() {
     try {
       report_deaths(lacks_memory ? kAny : readable);
       if (readable != kNone) listen();
-      look_each_second();
+      look_now_and_then();
       lacks_memory = false;
     } catch (const std::bad_alloc&) {  // a death that could not be told stays to be told
       lacks_memory = true;
@@ -185,12 +187,16 @@ int Monitor::sleep() const {
   return event.data.fd;
 }
 
-void Monitor::look_each_second() {
-  if (host_ms() < next_second_ms_) return;
-  next_second_ms_ = host_ms() + 1000;
+void Monitor::look_now_and_then() {
+  const int64_t now_ms = host_ms();
+  if (now_ms < next_look_ms_) return;
+  next_look_ms_ = now_ms + kLookEveryMs;
+  const bool second = now_ms >= next_second_ms_;
+  if (second) next_second_ms_ = now_ms + 1000;
   const std::lock_guard lock(mutex_);
   for (const auto& [token, watch] : watches_) {
-    if (watch.each_second) watch.each_second();
+    if (watch.control.look) watch.control.look();
+    if (second && watch.each_second) watch.each_second();
   }
 }
 

@@ -42,6 +42,7 @@ class Monitor {
   struct ControlWatch {
     int fd;  // stays the caller's
     std::function<void()> readable;
+    std::function<void()> look;  // several times a second; may be null
   };
   // Starts what takes a thread and descriptors, which watch() does otherwise.
   Status begin();
@@ -49,7 +50,7 @@ class Monitor {
   // monitor's thread, until removed. `own` is signed for the monitor's thread at once and until
   // then, and each_second() called about as often as it says; both may be null.
   Result<Token> watch(std::vector<Peer> peers, std::function<void(int rank)> died,
-                      ControlWatch control = {-1, nullptr}, LifeSign* own = nullptr,
+                      ControlWatch control = {-1, nullptr, nullptr}, LifeSign* own = nullptr,
                       std::function<void()> each_second = nullptr);
   // Afterwards died() is not running and will not run.
   void remove(Token token);
@@ -68,7 +69,7 @@ class Monitor {
   [[nodiscard]] bool is_watched(int pidfd) const;
   void run();
   int sleep() const;
-  void look_each_second();
+  void look_now_and_then();
   void report_deaths(int readable);
   void listen();
 
@@ -77,7 +78,8 @@ class Monitor {
   Token next_token_ = 1;            // guarded by mutex_
   LifeSigns signs_;                 // guarded by mutex_; of the monitor's thread
   std::latch begun_{1};             // the thread, and its signs
-  int64_t next_second_ms_ = 0;      // the thread's own
+  int64_t next_look_ms_ = 0;        // the thread's own, as is the next
+  int64_t next_second_ms_ = 0;
   Fd epoll_;
   Fd wake_;  // eventfd: look at what has changed
   std::atomic<bool> stopping_{false};

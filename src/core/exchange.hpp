@@ -43,6 +43,9 @@ class Control {
   // The news since the last call; does not block. If the connection itself is broken, the last
   // piece of news says why, and no more will come.
   virtual std::vector<ControlNews> read() = 0;
+  // Looks at what shows no news: whether the process that this rank is connected through runs.
+  // Called several times a second (Monitor). Does not block.
+  virtual void look() = 0;
   // Tells one rank something, of at most kMaxNoteBytes, that may get lost if it takes in nothing.
   // Does not block.
   virtual void tell(int rank, std::span<const std::byte> note) = 0;

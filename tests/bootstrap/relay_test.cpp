@@ -44,10 +44,16 @@ Result<std::unique_ptr<Exchange>> meet_by_relay(const UniqueId& id, int rank, in
   return meet(id, rank, ranks, timeout_ms, rank == 0 ? Via::kAny : Via::kRelay);
 }
 
+// The time between two looks of a rank that hears nothing.
+constexpr int64_t kLookMs = 50;
+
 // What is told until something of that kind is.
 std::vector<ControlNews> listen(Control& control, Kind last) {
   std::vector<ControlNews> all;
-  while (wait_for(control.fd(), POLLIN, now_ms() + kLongMs)) {
+  const int64_t deadline_ms = now_ms() + kLongMs;
+  while (now_ms() < deadline_ms) {
+    control.look();
+    if (!wait_for(control.fd(), POLLIN, now_ms() + kLookMs)) continue;
     for (ControlNews& news : control.read()) all.push_back(std::move(news));
     if (std::ranges::find(all, last, &ControlNews::kind) != all.end()) return all;
   }

@@ -126,7 +126,7 @@ TEST(Monitor, SignsWhileItWatches) {
   LifeSign own{};
   Monitor monitor;
   const auto token = monitor.watch(
-      {child.peer(1, true)}, [](int) {}, {-1, nullptr}, &own);
+      {child.peer(1, true)}, [](int) {}, {-1, nullptr, nullptr}, &own);
   ASSERT_TRUE(token.ok()) << token.status().message();
   while (own.signer.load() == 0) std::this_thread::yield();
   EXPECT_FALSE(has_ended(own));
@@ -173,6 +173,20 @@ TEST(Monitor, TellsAllWhoWatchOneDescriptor) {
   ASSERT_TRUE(late.ok()) << late.status().message();
   wait_for(told, 1110);
   for (const auto& token : {second, third, late}) monitor.remove(*token);
+}
+
+// So a stopped relay has been seen twice before a command that asks twice gives up.
+TEST(Monitor, LooksSeveralTimesWithinASecond) {
+  Monitor monitor;
+  std::atomic<int> came{0};
+  int looks = 0;  // since the last second; of the monitor's thread
+  const auto token = monitor.watch({}, nullptr, {-1, nullptr, [&] { ++looks; }}, nullptr, [&] {
+    if (looks >= 2) came.store(1);
+    looks = 0;
+  });
+  ASSERT_TRUE(token.ok()) << token.status().message();
+  wait_for(came, 1);
+  monitor.remove(*token);
 }
 
 }  // namespace

@@ -53,6 +53,7 @@ class SlowLine final : public Control {
   }
   [[nodiscard]] int fd() const override { return -1; }
   std::vector<ControlNews> read() override { return {}; }
+  void look() override {}
   void tell(int /*rank*/, std::span<const std::byte> /*note*/) override {}
   void send_page(int /*rank*/, std::span<const std::byte> /*page*/) override {}
   Status regroup(std::span<const std::byte> /*part*/) override { return {}; }
