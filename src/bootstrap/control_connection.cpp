@@ -33,6 +33,9 @@ struct RelayProcess {
   // Its pidfd, until it has ended: a child that it forked may hold the other end of the socket
   // open. Not open if there is no relay, or no pidfd.
   Fd end;
+  // The connection to it that a bypass has replaced. Closed at once, a relay that runs could tell
+  // the service that this rank has gone before the service knows that it came back.
+  Fd replaced;
   int pid = 0;  // 0: not known, or there is no relay, or in this process
 };
 
@@ -275,7 +278,7 @@ void ControlConnection::go_on(std::vector<ControlNews>& news) {
   heard_.relay_runs = socket_.open() ? 1 : 0;
   if (socket_.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
   drop_relay();
-  socket_ = std::move(bypass_->socket);
+  relay_.replaced = std::exchange(socket_, std::move(bypass_->socket));
   session_ = std::move(bypass_->session);
   bypass_.reset();
   back_.by_relay = false;

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 
 #include <random>
 
@@ -368,6 +370,51 @@ TEST(Relay, RanksGoAroundItWhileItsProcessIsStopped) {
     expect_regrouped(*control, 4, 2);
     ++*over;
     await(*over, 4);
+  });
+}
+
+// A debugger holds the first thread of its process, and the relay's runs.
+TEST(Relay, WhoGoesAroundItWhileItRunsHasNotDied) {
+  const UniqueId id = network_id();
+  Shared<std::atomic<int>> together;
+  Shared<std::atomic<int>> relay;
+  Shared<std::atomic<int>> held;  // 2: that is forbidden here
+  Shared<std::atomic<int>> over;
+  constexpr int kRanks = 6;
+  constexpr int kRounds = 20;  // of looks and what follows from them
+  run_processes({kRanks, kLimit, {}}, [&](int rank) {
+    const auto control = stay(meet_by_relay(id, rank, kRanks));
+    ASSERT_NE(control, nullptr);
+    if (rank == 1) {
+      prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+      *relay = getpid();
+    }
+    ++*together;
+    await(*together, kRanks);
+    if (rank == 1) return await(*over, 1);
+    if (rank == 0) {
+      const bool holds = ptrace(PTRACE_SEIZE, relay->load(), nullptr, nullptr) == 0 &&
+                         ptrace(PTRACE_INTERRUPT, relay->load(), nullptr, nullptr) == 0;
+      *held = holds ? 1 : 2;
+      for (int told = 0; told < kRanks - 2;) {
+        for (const ControlNews& news : listen(*control, Kind::kTold)) {
+          EXPECT_NE(news.kind, Kind::kFailed) << news.cause.message();
+          told += news.kind == Kind::kTold ? 1 : 0;
+        }
+        if (testing::Test::HasFailure()) break;
+      }
+      ptrace(PTRACE_DETACH, relay->load(), nullptr, nullptr);
+      ++*over;
+      return;
+    }
+    while (*held == 0) usleep(1000);
+    while (*held == 1 && *over == 0 && process_state(*relay).letter != 't') usleep(1000);
+    for (int round = 0; round < kRounds && *over == 0; ++round) {
+      control->look();
+      if (wait_for(control->fd(), POLLIN, now_ms() + 10)) (void)control->read();
+    }
+    control->tell(0, {});
+    await(*over, 1);
   });
 }
 
