@@ -24,12 +24,12 @@ struct ReduceOptions {
   bool stream_copy = false;
 };
 
-// dst[i] = sources[0][i] op sources[1][i] op ... in that order, i < count; k >= 1. dst may be equal
-// to one of the sources, but not overlap one otherwise; so may options.copy, but not to dst. No
-// pointer needs alignment. Floats of 16 and 8 bits are accumulated in binary32 and rounded once to
-// nearest even. Values beyond their range become infinity, or NaN in e4m3, which has none. Integers
-// wrap. NaN results: the default quiet NaN, positive. Denormals are kept. Each part of a complex
-// number follows these rules; products are as in tutti.h. The bits are the same on every
+// dst[i] = sources[0][i] op sources[1][i] op ... in that order, i < count; k >= 1. Both dst and
+// options.copy may be equal to one of the sources, but not overlap one otherwise, nor each other.
+// No pointer needs alignment. Floats of 16 and 8 bits are accumulated in binary32 and rounded once
+// to nearest even. Values beyond their range become infinity, or NaN in e4m3, which has none.
+// Integers wrap. NaN results: the default quiet NaN, positive. Denormals are kept. Each part of a
+// complex number follows these rules; products are as in tutti.h. The bits are the same on every
 // instruction set.
 using ReduceKernel = void (*)(void* dst, const void* const* sources, size_t k, size_t count,
                               const ReduceOptions& options);

@@ -1,17 +1,17 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A multi-armed bandit: chooses between a few arms, ways to do the same work, by timing them while
-// the program runs. docs/notes/02 and 03 have the figures behind the rules.
+// A multi-armed bandit. It chooses between a few arms, ways to do the same work, and times them
+// while the program runs. Figures behind the rules: docs/notes/02 and 03.
 //
-// - An arm is tried for some calls in a row. Its estimate is the median of the last three, for
-//   caches are cold after a change, and other work disturbs now and then.
-// - The cheapest arm is used. Its estimate follows its calls by a step, up or down: so it comes to
+// - An arm is tried for some calls in a row. Its estimate is the median of the last three: caches
+//   are cold after a change, and other work disturbs now and then.
+// - The cheapest arm is used. Its estimate follows its calls by a step, up or down. So it comes to
 //   their median, and a few that are held up change little.
 // - An arm that took over twice as long as the one in use, and begins so again, is left at once.
-// - An unused arm is tried again once what a trial of it costs beyond the arm in use is no more
-// than
-//   kShare of the time since its last call: the slower it was, the later. An early estimate is
-//   worth less, so it is tried again in any case at kTimesAsMany times the number of its last call.
+// - An unused arm is tried again once its trial costs little beyond the arm in use: at most kShare
+//   of the time since its last call. The slower it was, the later that is.
+// - An early estimate is worth less. So an arm is tried again in any case at kTimesAsMany times the
+//   number of its last call.
 #pragma once
 
 #include <algorithm>
@@ -51,8 +51,8 @@ class Bandit {
   // What it costs now, if known; else 0.
   [[nodiscard]] double cost(Arm arm) const { return of(arm).cost; }
   // To be called after each call, with its arm and what it cost: seconds, or seconds per byte; more
-  // than 0. Adds it to the arm's estimate. Another arm than that of the call before begins a trial,
-  // and one that is used beyond its trial is the arm in use, by which others become due.
+  // than 0. Adds it to the arm's estimate. Another arm than that of the call before begins a trial.
+  // One that is used beyond its trial is the arm in use, by which others become due.
   void took(Arm arm, double cost) {
     Estimate& estimate = of(arm);
     if (arm != last_) estimate.begin_trial();

@@ -2,10 +2,9 @@
 //
 // How far the core of a peer is: how long it takes to load a cache line that the peer has just
 // written. Between cores that share a last-level cache that is a third or half of the time of a
-// load from memory. From other cores (of another core complex or socket, or a virtual core that the
-// system has moved) a line comes no faster than from memory, and many lines come much slower, for
-// no prefetcher helps. So staging for far peers is better written past the caches (docs/notes/05,
-// 15).
+// load from memory. From a core of another core complex or socket, or a virtual core that has
+// moved, a line comes no faster than from memory. Many lines come much slower, for no prefetcher
+// helps. So staging for far peers is better written past the caches (docs/notes/05, 15).
 #pragma once
 
 #include <algorithm>
@@ -31,8 +30,8 @@ uint32_t load_ticks(const void* line);
 // How long a load of a line takes that no cache has: measured once.
 uint32_t memory_ticks();
 
-// The peer at which a rank may look in a call. Each rank looks at another one, because a line that
-// one rank has fetched is near for all ranks that share its caches, however far its writer is.
+// The peer at which a rank may look in a call. Each rank looks at another one: a line that one rank
+// has fetched is near for all that share its caches, however far its writer is.
 // Programs repeat their calls in a rhythm; the order of the peers must not follow it. At least two
 // ranks.
 constexpr int looked_at(uint32_t call, int rank, int ranks) {

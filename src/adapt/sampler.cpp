@@ -20,8 +20,8 @@ constexpr double kAtOnce = tuned::kFollowsAtOnce;
 constexpr double kRead = tuned::kRead;
 constexpr uint64_t kMostOfShortReads = 128 << 10;
 
-// Where one rank only gives, its peers find done in their next calls what it has done meanwhile,
-// and what that took shows in their first wait alone. So of calls that follow at once on one
+// Where one rank only gives, its peers find done in their next calls what it has done meanwhile.
+// What that took shows in their first wait alone. So of calls that follow at once on one
 // another, all counts from end to end. Where the call before took another arm, some of that is of
 // its work, so that the time says nothing.
 bool follows_at_once(const CallSample& call) {

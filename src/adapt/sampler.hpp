@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The samples of an arm: how long a call or a message took, without what says nothing about the
-// arm, and with what a trial does not show. Every factor of that kind stands here.
+// The samples of an arm: how long a call or a message took. Left out is what says nothing about the
+// arm; added is what a trial does not show. Every factor of that kind stands here.
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,8 @@
 namespace tutti {
 namespace {
 
-// So many calls lie between looks at one peer: prefetchers bring the lines beside the one that is
-// looked at, which may be written already if the peer is ahead.
+// The calls between looks at one peer. Prefetchers bring the lines beside the one that is looked
+// at, which may be written already if the peer is ahead.
 constexpr uint32_t kCallsBetweenLooks = tuned::kCallsBetweenLooks;
 // Calls that stage so much watch the ticks of their peers as well.
 constexpr uint64_t kLeastWatched = tuned::kLeastWatched;
