@@ -347,6 +347,32 @@ TEST(Pieces, OfACancelledReceiveComeAfterItsPeerHasFailed) {
   EXPECT_TRUE(lost.in == std::vector<std::byte>(lost.in.size()));
 }
 
+// The peer fails while the receive is being taken back: some pieces come to its buffer, others to
+// the sink.
+TEST(Pieces, OfAReceiveWhosePeerFailsWhileItIsCancelledComeToNobody) {
+  size_t failures = 0;
+  for (uint32_t seed = 1; seed <= 25; ++seed) {
+    Ends ends({.seed = seed, .travel = 10, .pause = 0, .part_bytes = 50'000, .refusals = 2}, 2);
+    Long lost(seed);
+    lost.send(ends, 0, 1);
+    lost.receive(ends, 0, 1);
+    EXPECT_TRUE(ends.wait([&] { return lost.in[1] == lost.out[1]; }));
+    ends.network.fail_next_send(1);
+    Transfer failing;
+    ends[1].send(0, 2, nullptr, 0, failing);
+    ends[1].cancel(lost.received);
+    const std::vector<std::byte> when_cancelled = lost.in;
+    EXPECT_TRUE(ends.wait([&] { return failing.done; }));
+    failures += !failing.status.ok();
+    for (int i = 0; i < 300; ++i) {
+      ends[0].poll();
+      ends[1].poll();
+    }
+    EXPECT_TRUE(lost.in == when_cancelled);
+  }
+  EXPECT_GT(failures, 0u);
+}
+
 // Of rails the first carries what is not long, so the others show in greetings and pieces only.
 TEST(Rails, CarryEqualPartsOfALongMessage) {
   Weather calm = kCalm;

@@ -108,7 +108,10 @@ void FrameEndpoint::take_back(Operation& operation) {
                          "back within {} ms in any other way",
                          (*names_)[static_cast<size_t>(rank)], kLetGoMs));
   }
-  if (operation.is(Phase::kEnding)) return release(operation);
+  if (operation.is(Phase::kEnding)) {
+    if (!requests_.under_way(operation)) release(operation);  // else its last piece ends it
+    return;
+  }
   if (operation.state != State::kReceiving) return;
   operation.state = State::kGranting;
   peer(rank).grants.push(operation);
