@@ -85,8 +85,9 @@ class Executor : public HelpedProgress {
   Status broke_down(const Call& call, uint64_t sequence) noexcept;
   Status broke_down(LaneGroup& lanes, const Call& call, uint64_t sequence) noexcept;
   Status prepare(Operation& operation);
-  // The end of a call that the failed communicator does not begin. The first one is noted, for who
-  // looks from outside: ranks may have failed because their calls differ from it.
+  // The end of a call that the failed communicator does not begin. It is noted, for who looks from
+  // outside, if it is the first that the failure ends: ranks may have failed because their calls
+  // differ from it.
   Status refuse(const Call& call);
   // The cause, with the call that it ends before it.
   Status why_stopped(const Call& call, uint64_t sequence);
