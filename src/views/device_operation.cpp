@@ -94,7 +94,7 @@ Result<void*> DeviceOperation::event() {
 
 Status DeviceOperation::why_it_cannot_go_on() const {
   if (task_.waits() == Waits::kForPeers) return {};
-  if (comm().health().stopped()) return comm().health().cause().with_context(what());
+  if (comm().health().stopped()) return comm().health().cause_for_call().with_context(what());
   if (deadline_ms_ == kNever || rough_ms() < deadline_ms_) return {};
   return Status::format(Code::kTimeout,
                         "{}: rank {} waited {} ms for the device: what was enqueued before the "

@@ -81,7 +81,7 @@ Task ask_for_fd(const FdAddress& address, WantedFd wanted, Communicator& comm, R
   const int64_t timeout_ms = comm.executor().timeout_ms();
   const int64_t deadline_ms = now_ms() + (timeout_ms == kNever ? kLongestAnswerMs : timeout_ms);
   co_await Until(Waits::kForPeers, [&]() -> Result<bool> {
-    if (comm.health().stopped()) return comm.health().cause();
+    if (comm.health().stopped()) return comm.health().cause_for_call();
     std::byte one{};
     const Result<size_t> got = recv_packet(socket.get(), std::span(&one, 1), handed, now_ms());
     const bool is_late = !got.ok() && got.status().code() == Code::kTimeout;

@@ -154,7 +154,8 @@ Waiter ViewQueue::waiter_of_caller(int64_t timeout_ms) const {
 Status ViewQueue::wait(DeviceOperation& operation, int64_t timeout_ms) {
   const auto name = [&] { return operation.what(); };
   const WaitEnd end = help_to_end(operation, waiter_of_caller(timeout_ms), comm_.health(), name);
-  if (end == WaitEnd::kInterrupted && operation.status().ok()) return comm_.health().cause();
+  if (end == WaitEnd::kInterrupted && operation.status().ok())
+    return comm_.health().cause_for_call();
   if (end != WaitEnd::kDeadline) return operation.status();
   return Status::format(Code::kTimeout, "{} is not complete after {} ms", name(), timeout_ms);
 }
