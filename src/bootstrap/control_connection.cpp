@@ -220,9 +220,13 @@ std::string ControlConnection::keeper_name() const {
 
 // ---- around the relay --------------------------------------------------------------------------
 
-// A relay whose process is stopped passes nothing on.
+// A relay whose process is stopped passes nothing on. A bypass that takes too long is cut, so that
+// read() finds its end: nothing may come over it.
 void ControlConnection::look() {
   const std::lock_guard lock(mutex_);
+  if (bypass_.has_value() && now_ms() >= bypass_->until_ms) {
+    shutdown(bypass_->socket.get(), SHUT_RDWR);
+  }
   if (!back_.by_relay || bypass_.has_value() || !socket_.open()) return;
   stopped_looks_ = process_state(relay_.pid).stopped() ? stopped_looks_ + 1 : 0;
   if (stopped_looks_ >= kLooks && begin_bypass()) stopped_looks_ = 0;
