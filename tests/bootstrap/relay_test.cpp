@@ -474,6 +474,27 @@ TEST(Relay, NothingWaitsForTheServiceWhileARankComesBack) {
   });
 }
 
+// The service's process stays stopped: its system takes the connection, and nothing comes over it.
+TEST(Relay, AServiceThatDoesNotAnswerARankThatComesBackIsSaidNotTo) {
+  const UniqueId id = network_id();
+  Shared<std::atomic<int>> together;
+  Shared<std::atomic<int>> stopped;
+  run_processes({3, kLimit, {1}}, [&](int rank) {
+    const auto control = stay(meet_by_relay(id, rank, 3));
+    ASSERT_NE(control, nullptr);
+    ++*together;
+    await(*together, 3);
+    if (rank == 0) return stop_myself(*stopped);
+    await_stop(*stopped);
+    if (rank == 1) kill_myself();
+    const auto news = listen(*control, Kind::kFailed);
+    kill(*stopped, SIGCONT);
+    ASSERT_FALSE(news.empty());
+    EXPECT_EQ(news.back().rank, 0);
+    EXPECT_TRUE(says(news.back().cause.message(), " does not answer"));
+  });
+}
+
 TEST(Relay, TheDeathOfTheServiceIsToldByIt) {
   const UniqueId id = network_id();
   Shared<std::atomic<int>> together;
