@@ -74,7 +74,7 @@ TEST_F(ReportPage, BeginsWithTheMachineAndSaysIfItWasBusy) {
     return page.substr(0, page.find("<h2>"));
   };
   const std::string idle = page_with_load(0.2);
-  EXPECT_NE(idle.find("<p>A Processor &lt;R&gt;, "), std::string::npos) << idle;
+  EXPECT_NE(idle.find("<p>A Processor &lt;R>, "), std::string::npos) << idle;
   EXPECT_EQ(idle.find("The load was"), std::string::npos) << idle;
   const std::string busy = page_with_load(7.3);
   EXPECT_NE(busy.find("The load was 7.3 "), std::string::npos) << busy;
