@@ -103,6 +103,18 @@ def no_memory(pid, _hosts, _host):
 
 
 @contextlib.contextmanager
+def in_thread(drive, end):
+    """A thread that does drive() until `end` is set, which it is when the context is left."""
+    thread = threading.Thread(target=drive)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+@contextlib.contextmanager
 def ptrace(pid, _hosts, _host):
     """What a debugger does; the thread that does it has to live."""
     libc, done, end = ctypes.CDLL(None, use_errno=True), threading.Event(), threading.Event()
@@ -115,16 +127,11 @@ def ptrace(pid, _hosts, _host):
         done.set()
         end.wait()
 
-    thread = threading.Thread(target=hold)
-    thread.start()
-    done.wait()
-    try:
+    with in_thread(hold, end):
+        done.wait()
         if any(results):
             raise CannotInject("ptrace is not allowed")
         yield
-    finally:
-        end.set()
-        thread.join()
 
 
 @contextlib.contextmanager
@@ -140,13 +147,8 @@ def duty(pid, _hosts, _host):
                 os.kill(pid, signal.SIGCONT)
                 end.wait(GOES_ON_S)
 
-    thread = threading.Thread(target=drive)
-    thread.start()
-    try:
+    with in_thread(drive, end):
         yield
-    finally:
-        end.set()
-        thread.join()
 
 
 @contextlib.contextmanager
@@ -164,16 +166,11 @@ def trace(pid, _hosts, _host):
             libc.ptrace(PTRACE_CONT, pid, None, None)
             end.wait(GOES_ON_S)
 
-    thread = threading.Thread(target=drive)
-    thread.start()
-    try:
+    with in_thread(drive, end):
         time.sleep(GOES_ON_S)
         if any(results):
             raise CannotInject("ptrace is not allowed")
         yield
-    finally:
-        end.set()
-        thread.join()
 
 
 def pin(pid, cores):

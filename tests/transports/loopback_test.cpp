@@ -298,19 +298,29 @@ struct Long {
   Transfer received;
 };
 
+// Rank 1 has posted the pieces of a message of rank 0, and has told it so.
+void grant_pieces(Ends& ends, Long& message) {
+  message.send(ends, 0, 1);
+  message.receive(ends, 0, 1);
+  ends[0].poll();  // asks
+  ends[1].poll();
+}
+
+// Rank 0 fails for rank 1 once this send has failed.
+void begin_failing(Ends& ends, Transfer& failing) {
+  ends.network.fail_next_send(1);
+  ends[1].send(0, 2, nullptr, 0, failing);
+}
+
 constexpr Weather kCalm{.travel = 0, .pause = 0, .part_bytes = kPieceBytes, .refusals = 0};
 
 // The provider knows pieces by a tag only, not by their sender.
 TEST(Pieces, OfAPeerThatFailedEndInNobodysBuffer) {
   Ends ends(kCalm, 3);
   Long lost(1);
-  lost.send(ends, 0, 1);
-  lost.receive(ends, 0, 1);
-  ends[0].poll();  // asks
-  ends[1].poll();  // has posted the pieces and told rank 0 so
-  ends.network.fail_next_send(1);
+  grant_pieces(ends, lost);
   Transfer failing;
-  ends[1].send(0, 2, nullptr, 0, failing);
+  begin_failing(ends, failing);
   while (!failing.done || !lost.received.done) ends[1].poll();
   EXPECT_FALSE(lost.received.status.ok());
   for (int i = 0; i < 10; ++i) ends[0].poll();  // sends the pieces
@@ -329,14 +339,10 @@ TEST(Pieces, OfAPeerThatFailedEndInNobodysBuffer) {
 TEST(Pieces, OfACancelledReceiveComeAfterItsPeerHasFailed) {
   Ends ends(kCalm, 2);
   Long lost(1);
-  lost.send(ends, 0, 1);
-  lost.receive(ends, 0, 1);
-  ends[0].poll();  // asks
-  ends[1].poll();  // has posted the pieces and told rank 0 so
+  grant_pieces(ends, lost);
   ends[1].cancel(lost.received);
-  ends.network.fail_next_send(1);
   Transfer failing;
-  ends[1].send(0, 2, nullptr, 0, failing);
+  begin_failing(ends, failing);
   while (!failing.done) ends[1].poll();
   EXPECT_FALSE(failing.status.ok());
   for (int i = 0; i < 10; ++i) {
@@ -357,9 +363,8 @@ TEST(Pieces, OfAReceiveWhosePeerFailsWhileItIsCancelledComeToNobody) {
     lost.send(ends, 0, 1);
     lost.receive(ends, 0, 1);
     EXPECT_TRUE(ends.wait([&] { return lost.in[1] == lost.out[1]; }));
-    ends.network.fail_next_send(1);
     Transfer failing;
-    ends[1].send(0, 2, nullptr, 0, failing);
+    begin_failing(ends, failing);
     ends[1].cancel(lost.received);
     const std::vector<std::byte> when_cancelled = lost.in;
     EXPECT_TRUE(ends.wait([&] { return failing.done; }));
