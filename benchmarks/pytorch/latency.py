@@ -24,7 +24,7 @@ EVEN = ["all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast"]
 UNEVEN = ["all_gather uneven", "reduce_scatter uneven"]
 OURS, OPERATORS, GLOO, DEEPSPEED, FLOOR = ("Tutti", "torch.ops.tutti", "Gloo", "DeepSpeed",
                                            "floor")
-ELEMENT = 2  # bfloat16
+ELEMENT = {"bfloat16": 2, "float32": 4}  # bytes
 WORK = HERE.parent.parent / "build/versus"
 
 
@@ -35,8 +35,10 @@ def parser():
     add("--collective", nargs="+", choices=EVEN + UNEVEN, default=EVEN + UNEVEN, metavar="NAME",
         help=f"some of: {', '.join(EVEN + UNEVEN)} (default: all); the uneven forms take lists of "
         "tensors whose sizes change in every step")
-    add("--sizes", type=int, nargs="+", metavar="BYTES", help="of a rank's tensor or block, in "
-        "bfloat16 (default: 8 512 8192 65536 1048576)", default=[8, 512, 8192, 65536, 1 << 20])
+    add("--sizes", type=int, nargs="+", metavar="BYTES", help="of a rank's tensor or block "
+        "(default: 8 512 8192 65536 1048576)", default=[8, 512, 8192, 65536, 1 << 20])
+    add("--type", choices=list(ELEMENT), default="bfloat16", help="of tensors (default: %(default)s); "
+        "the uneven forms are in bfloat16")
     add("--tokens", type=int, nargs="+", metavar="N", default=[1, 8, 64],
         help="the most of a rank in the uneven forms, at 4 KB each (default: 1 8 64)")
     add("--rounds", type=int, default=15)
@@ -92,8 +94,8 @@ class Contest:
         collective, _, uneven = job.partition(" ")
         for name, (way, group) in self.ways.items():
             buffers = (calls.Uneven(collective, size, self.ranks, self.rank) if uneven else
-                       calls.Even(collective, size // ELEMENT, torch.bfloat16, self.ranks,
-                                  self.rank))
+                       calls.Even(collective, size // ELEMENT[self.options.type],
+                                  getattr(torch, self.options.type), self.ranks, self.rank))
             problem = None
             try:
                 call = way(collective, buffers, group)
@@ -251,13 +253,14 @@ def note(results, job, size, rounds, options):
     from peers import text
 
     us = figures(rounds, options)
+    uneven = job in UNEVEN
+    kind = "bfloat16" if uneven else options.type
     if not results["jobs"] or results["jobs"][-1]["collective"] != job:
-        print(f"\n{job}, bfloat16, {results['ranks']} ranks, us per call ({options.statistic})\n"
+        print(f"\n{job}, {kind}, {results['ranks']} ranks, us per call ({options.statistic})\n"
               f"{'':>10}" + "".join(f"{name:>12}" for name in
                                    ("floor", "ccl", "ops.tutti", GLOO, DEEPSPEED, "ccl - floor",
                                     "ccl / best")))
-        results["jobs"].append({"collective": job, "type": "bfloat16", "sizes": []})
-    uneven = job in UNEVEN
+        results["jobs"].append({"collective": job, "type": kind, "sizes": []})
     print_size(f"<= {size} tok" if uneven else text.size(size), us)
     results["jobs"][-1]["sizes"].append({
         "bytes": size * 4096 if uneven else size,
