@@ -41,6 +41,9 @@ struct Unmet {
   uint64_t bytes = 0;
 };
 
+// The most bytes of the last words of a rank that leaves.
+inline constexpr size_t kMaxLastWords = 120;
+
 // The error of a receive from any source if nobody else is left.
 inline constexpr std::string_view kAllHaveLeft = "every other rank has destroyed its communicator";
 
@@ -72,20 +75,18 @@ class Endpoint {
   virtual void cancel(Transfer& transfer) = 0;
   [[nodiscard]] virtual uint64_t eager_bytes() const = 0;
   // Tells the peers that no more transfers begin here; none is under way. Their transfers that wait
-  // for this rank then end with an error, after all that it sent. Peers that it has never dealt
-  // with learn it a moment later, once they ask. `last_words`, of at most kMaxNoteBytes, go over a
-  // network to those that it has dealt with.
+  // for this rank then end with an error, after all that it sent. Over a network, peers that it has
+  // never dealt with learn it a moment later, once they ask, and without `last_words` (of at most
+  // kMaxLastWords).
   virtual void leave(std::span<const std::byte> /*last_words*/) {}
-  // This rank deals with `peer` by another way than this endpoint, which still says who leaves.
-  virtual void deal_with(int /*peer*/) {}
-  // Whether it has dealt with `peer` by any way, so that each hears when the other leaves.
+  // Whether it has dealt with `peer`, so that each hears when the other leaves.
   [[nodiscard]] virtual bool deals_with(int /*peer*/) const { return false; }
-  // A transfer by another way waits for `peer`, or for anyone (kAnySource): to be said again and
-  // again as long as it does.
+  // Somebody waits for a message of `peer`, or of anyone (kAnySource), without a transfer here: to
+  // be said again and again.
   virtual void await(int /*peer*/) {}
   // The last words of `peer`; empty until it has left.
   [[nodiscard]] virtual std::span<const std::byte> last_words_of(int /*peer*/) const { return {}; }
-  // Whether `peer` has said so, and all that it sent is here.
+  // Whether `peer` has said so, and all that it sent is here: transfers with it have ended.
   [[nodiscard]] virtual bool has_left(int /*peer*/) const { return false; }
   // Whether all others have, so that nothing comes for a receive from any source.
   [[nodiscard]] virtual bool all_have_left() const { return false; }

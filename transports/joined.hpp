@@ -61,6 +61,10 @@ class JoinedTransport final : public Transport, private Recovery {
  private:
   // The state that the ranks of this host share.
   SharedState* shared_state() override { return host_->recovery().shared_state(); }
+  const Departure* departure(int rank) override {
+    return hosts_.host(rank) == hosts_.host(rank_) ? host_->recovery().departure(hosts_.place(rank))
+                                                   : nullptr;
+  }
   LifeSign* life_sign(int rank) override {
     return hosts_.host(rank) == hosts_.host(rank_) ? host_->recovery().life_sign(hosts_.place(rank))
                                                    : nullptr;

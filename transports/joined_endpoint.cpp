@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-// After how many looks for what has come the network is told who is awaited.
+// After how many looks for what has come the network is told that any rank is awaited.
 constexpr uint32_t kSettlesPerWord = 16;
 
 }  // namespace
@@ -43,12 +43,10 @@ void JoinedEndpoint::send(int peer, Tag tag, const void* source, uint64_t bytes,
   if (is_here(peer)) {
     transfer.owner = host_.get();
     host_->send(hosts_.place(peer), tag, source, bytes, transfer);
-    watch(peer, true, transfer);
   } else {
     transfer.owner = network_.get();
     network_->send(peer, tag, source, bytes, transfer);
   }
-  forget_done();
 }
 
 void JoinedEndpoint::recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes,
@@ -57,7 +55,6 @@ void JoinedEndpoint::recv(int peer, Tag tag, Tag mask, void* dst, uint64_t bytes
   transfer.owner = nullptr;
   const Held receive{peer, tag, mask, dst, bytes, &transfer};
   if (waits_behind(receive, held_.size()) || !post_held(receive)) held_.push_back(receive);
-  forget_done();
 }
 
 void JoinedEndpoint::post(const Held& receive) {
@@ -70,7 +67,6 @@ void JoinedEndpoint::post(const Held& receive) {
   transfer.owner = host_.get();
   host_->recv(hosts_.place(receive.source), receive.tag, receive.mask, receive.dst, receive.bytes,
               transfer);
-  watch(receive.source, false, transfer);
 }
 
 bool JoinedEndpoint::recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes,
@@ -85,12 +81,13 @@ bool JoinedEndpoint::recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes,
   if (!host_first_) std::swap(owners[0], owners[1]);
   for (Endpoint* owner : owners) {
     transfer.owner = owner;
-    if (!owner->recv_if_here(tag, mask, dst, bytes, transfer)) continue;
-    if (owner == host_.get()) watch(transfer.source, false, transfer);
-    return true;
+    if (owner->recv_if_here(tag, mask, dst, bytes, transfer)) return true;
   }
   transfer.owner = nullptr;
-  return false;
+  if (!all_have_left()) return false;
+  match::start(transfer);
+  match::end(transfer, {Code::kPeerFailed, std::string(kAllHaveLeft)});
+  return true;
 }
 
 // ---- what is held ------------------------------------------------------------------------------
@@ -131,9 +128,7 @@ bool JoinedEndpoint::post_held() {
 void JoinedEndpoint::cancel(Transfer& transfer) {
   if (transfer.done) return;
   std::erase_if(held_, [&](const Held& receive) { return receive.transfer == &transfer; });
-  std::erase_if(local_, [&](const Local& local) { return local.transfer == &transfer; });
   if (transfer.owner != nullptr) transfer.owner->cancel(transfer);
-  forget_done();
 }
 
 // ---- progress ----------------------------------------------------------------------------------
@@ -151,51 +146,19 @@ bool JoinedEndpoint::poll_for(const Transfer& wanted) {
 
 bool JoinedEndpoint::settle(bool moved) {
   if (!held_.empty()) moved |= post_held();
-  forget_done();
-  if (!local_.empty()) moved |= end_for_leavers();
-  if (++settled_ % kSettlesPerWord == 0) say_whom_transfers_await();
+  const auto is_from_any = [](const Held& receive) { return receive.source == kAnySource; };
+  if (++settled_ % kSettlesPerWord == 0 && std::ranges::any_of(held_, is_from_any)) {
+    network_->await(kAnySource);
+  }
   return moved;
 }
 
-void JoinedEndpoint::say_whom_transfers_await() {
-  for (const Local& local : local_) network_->await(local.peer);
-  for (const Held& receive : held_) {
-    if (receive.source == kAnySource) network_->await(kAnySource);
+bool JoinedEndpoint::all_have_left() const {
+  const int ranks = static_cast<int>(hosts_.host_of.size());
+  for (int peer = 0; peer < ranks; ++peer) {
+    if (peer != rank_ && !has_left(peer)) return false;
   }
-}
-
-// So that a transfer's owner may do with it what it likes once it is done.
-void JoinedEndpoint::watch(int peer, bool sends, Transfer& transfer) {
-  if (peer == rank_) return;
-  network_->deal_with(peer);
-  if (!transfer.done) local_.push_back({peer, sends, &transfer});
-}
-
-void JoinedEndpoint::forget_done() {
-  std::erase_if(local_, [](const Local& local) { return local.transfer->done; });
-}
-
-// Within a host nobody hears of it when a rank leaves; the network knows, and refuses. All that the
-// rank has sent is here by then.
-bool JoinedEndpoint::end_for_leavers() {
-  const auto has_gone = [this](const Local& local) { return network_->has_left(local.peer); };
-  if (std::none_of(local_.begin(), local_.end(), has_gone)) return false;
-  while (host_->poll()) {
-  }
-  forget_done();
-  std::vector<Local> ended;
-  std::copy_if(local_.begin(), local_.end(), std::back_inserter(ended), has_gone);
-  for (const Local& local : ended) {
-    Transfer& transfer = *local.transfer;
-    cancel(transfer);
-    transfer.owner = network_.get();
-    if (local.sends) {
-      network_->send(local.peer, 0, nullptr, 0, transfer);
-    } else {
-      network_->recv(local.peer, 0, 0, nullptr, 0, transfer);
-    }
-  }
-  return !ended.empty();
+  return ranks > 1;
 }
 
 }  // namespace tutti

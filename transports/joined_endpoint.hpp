@@ -30,15 +30,21 @@ class JoinedEndpoint final : public Endpoint {
   bool poll_for(const Transfer& wanted) override;
   [[nodiscard]] std::optional<Unmet> first_unmet(int peer, Tag tag, Tag mask) const override;
   void cancel(Transfer& transfer) override;
-  // The network joins the ranks of this host, too, and says who leaves.
-  void leave(std::span<const std::byte> last_words) override { network_->leave(last_words); }
+  void leave(std::span<const std::byte> last_words) override {
+    host_->leave(last_words);
+    network_->leave(last_words);
+  }
   [[nodiscard]] bool deals_with(int peer) const override { return network_->deals_with(peer); }
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) const override {
-    return network_->last_words_of(peer);
+    return is_here(peer) ? host_->last_words_of(hosts_.place(peer)) : network_->last_words_of(peer);
   }
-  void await(int peer) override { network_->await(peer); }
-  [[nodiscard]] bool has_left(int peer) const override { return network_->has_left(peer); }
-  [[nodiscard]] bool all_have_left() const override { return network_->all_have_left(); }
+  void await(int peer) override {
+    if (!is_here(peer)) network_->await(peer);
+  }
+  [[nodiscard]] bool has_left(int peer) const override {
+    return is_here(peer) ? host_->has_left(hosts_.place(peer)) : network_->has_left(peer);
+  }
+  [[nodiscard]] bool all_have_left() const override;
   [[nodiscard]] uint64_t eager_bytes() const override;
   [[nodiscard]] bool rings_bell() const override {
     return host_->rings_bell() && network_->rings_bell();
@@ -54,32 +60,21 @@ class JoinedEndpoint final : public Endpoint {
     uint64_t bytes;
     Transfer* transfer;
   };
-  // Under way within the host.
-  struct Local {
-    int peer;
-    bool sends;
-    Transfer* transfer;
-  };
 
   [[nodiscard]] bool is_here(int peer) const;
   [[nodiscard]] bool waits_behind(const Held& receive, size_t held) const;
   void post(const Held& receive);
   bool post_held();
   bool post_held(const Held& receive);
-  void watch(int peer, bool sends, Transfer& transfer);
-  void forget_done();
-  bool end_for_leavers();
   bool settle(bool moved);
-  void say_whom_transfers_await();
 
   const Hosts& hosts_;
   const int rank_;
   const std::unique_ptr<Endpoint> host_;
   const std::unique_ptr<Endpoint> network_;
-  std::vector<Held> held_;    // in the order of posting
-  std::vector<Local> local_;  // none is done, between calls
-  uint32_t settled_ = 0;      // since the network was told who is awaited
-  bool host_first_ = true;    // where receives from any source look next
+  std::vector<Held> held_;  // in the order of posting
+  uint32_t settled_ = 0;    // since the network was told that any is awaited
+  bool host_first_ = true;  // where receives from any source look next
 };
 
 }  // namespace tutti

@@ -11,6 +11,7 @@
 #include "core/life_sign.hpp"
 #include "core/status.hpp"
 #include "core/wait.hpp"
+#include "transports/endpoint.hpp"
 
 namespace tutti {
 
@@ -44,12 +45,28 @@ struct RegroupBoard {
   std::span<RegroupSign> signs;  // by rank
 };
 
+// A rank's word that it leaves the communicator: it has made its last call and sent its last
+// message. Endpoints within the host and calls look here.
+struct alignas(2 * kCacheLine) Departure {
+  std::atomic<uint32_t> left;  // not zero: it has; the rest precedes it
+  uint32_t bytes;
+  std::byte last_words[kMaxLastWords];  // as Endpoint::leave() takes them
+};
+static_assert(sizeof(Departure) == 2 * kCacheLine);
+
 class Recovery {
  public:
   // Null if the ranks share no memory.
   virtual SharedState* shared_state() = 0;
   // Empty if they share none.
   virtual RegroupBoard regroup_board() { return {}; }
+  // The departure of a rank of this host; null if they share no memory.
+  virtual const Departure* departure(int /*rank*/) { return nullptr; }
+  // Whether a rank of this host has left; of others that is not known here.
+  [[nodiscard]] bool has_left(int rank) {
+    const Departure* const its = departure(rank);
+    return its != nullptr && its->left.load(std::memory_order_acquire) != 0;
+  }
   // The life sign of a rank of this host, signed by its monitor; null if they share none.
   virtual LifeSign* life_sign(int /*rank*/) { return nullptr; }
   // The communicator has failed for this reason: a peer may be gone, so nothing shall wait for one

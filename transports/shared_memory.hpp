@@ -13,6 +13,7 @@
 #include "core/status.hpp"
 #include "core/wait.hpp"
 #include "transports/notes.hpp"
+#include "transports/recovery.hpp"
 
 namespace tutti {
 
@@ -35,11 +36,6 @@ inline constexpr uint32_t kCallLines = 64;
 // How far a rank is: a count of ticks over all calls of the lane.
 struct alignas(kCacheLine) Progress {
   std::atomic<uint32_t> tick;
-};
-
-// Not zero once the rank makes no more calls.
-struct alignas(kCacheLine) Departure {
-  std::atomic<uint32_t> left;
 };
 
 // Written before each call line, of which each has its record, and read only on an error or from
@@ -65,7 +61,7 @@ class Window {
     CallLine* calls;      // kCallLines
     RecordLine* records;  // kCallLines
     Progress* progress;
-    Departure* departure;
+    const Departure* departure;
     // Null until they are mapped, which happens for those of all ranks at once.
     std::byte* slots[2];
     std::byte* ping_pong;  // a slot that another rank writes when its turn has come

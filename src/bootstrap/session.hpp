@@ -38,7 +38,7 @@ class Session {
   // Frames may be put, even if what comes makes no sense any more.
   [[nodiscard]] bool proved() const { return handshake_.done(); }
   [[nodiscard]] Refusal refusal() const { return refusal_; }
-  // "Tutti 1.2.0, which speaks protocol 16": what the other end is, once it has said so.
+  // "Tutti 1.2.0, which speaks protocol 17": what the other end is, once it has said so.
   [[nodiscard]] std::string other() const;
   // The number of bytes that the next frame still lacks, as far as known.
   [[nodiscard]] size_t wants() const;

@@ -71,7 +71,7 @@ inline constexpr int64_t kProofMs = 10'000;
 // The time that a rank that leaves waits for the word to be passed on. A service or relay in its
 // own process tells the others; a relay in another process tells the service.
 inline constexpr int64_t kFarewellMs = 1000;
-inline constexpr uint32_t kProtocol = 16;
+inline constexpr uint32_t kProtocol = 17;
 
 enum class FrameKind : uint8_t {
   kHello = 1,

@@ -66,7 +66,8 @@ Communicator::Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
     : runtime_(std::move(runtime)),
       rank_(exchange.rank()),
       ranks_(exchange.ranks()),
-      config_(config) {}
+      config_(config),
+      left_(static_cast<size_t>(ranks_)) {}
 
 Result<std::unique_ptr<Communicator>> Communicator::create(std::shared_ptr<Runtime> runtime,
                                                            Exchange& exchange,
@@ -249,8 +250,9 @@ Status Communicator::close() {
     (void)messages_->drain();
   }
   if (health_->cause().ok()) {
+    executor_->leave();  // first, for it has last words
     messages_->leave();
-    if (const Status last = executor_->leave(); !last.ok()) health_->fail(last);
+    if (const Status last = executor_->compare_last_calls(); !last.ok()) health_->fail(last);
   }
   // The monitor goes first. It may have found a failure this moment, and tells the others before it
   // is done; once this rank has left nobody listens to it.

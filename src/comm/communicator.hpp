@@ -77,6 +77,10 @@ class Communicator {
   // know it need not give. This one stays as it is.
   Result<std::unique_ptr<Communicator>> grow(const UniqueId* id, int newcomers,
                                              const CommunicatorConfig& config);
+  // Whether a peer has destroyed the communicator, as far as is known: from the memory of this
+  // host, else once the control connection has said so. (Endpoints know it besides, each in the
+  // order of its messages.)
+  [[nodiscard]] bool has_left(int peer) const;
   // For calls of which others than this rank are told by another way than its leaving: how long
   // that may take.
   [[nodiscard]] int64_t news_delay_ms() const { return control_ == nullptr ? 0 : 100; }
@@ -130,6 +134,7 @@ class Communicator {
   DeviceFigures device_figures_;
   std::unique_ptr<Endpoint> messages_endpoint_;  // until messages_ has it
   std::unique_ptr<Control> control_;             // if the ranks are on several hosts
+  std::vector<std::atomic<bool>> left_;          // by rank: what that connection has said
   std::unique_ptr<Report> report_;
   std::unique_ptr<Health> health_;
   std::unique_ptr<Regroup> regroup_;

@@ -43,11 +43,13 @@ Status Communicator::watch_peers(Exchange& exchange) {
     regroup_ = regroup_in_memory(rank_, connection_.transport->recovery().regroup_board(),
                                  [this](int peer) { return is_gone(peer); });
   }
-  inquiry_token_ = runtime_->inquiries().add({.key = key_,
-                                              .rank = rank_,
-                                              .ranks = ranks_,
-                                              .transport = connection_.transport.get(),
-                                              .control = control_.get()});
+  inquiry_token_ =
+      runtime_->inquiries().add({.key = key_,
+                                 .rank = rank_,
+                                 .ranks = ranks_,
+                                 .transport = connection_.transport.get(),
+                                 .control = control_.get(),
+                                 .has_left = [this](int peer) { return has_left(peer); }});
   if (!watches) return {};
   Monitor::ControlWatch watch{-1, nullptr, nullptr};
   if (control_ != nullptr) {
@@ -72,8 +74,12 @@ bool Communicator::is_here(int peer) const {
   return hosts.host(peer) == hosts.host(rank_);
 }
 
-// Whether a rank of this host has left or died.
-bool Communicator::is_gone(int peer) const { return executor_->has_left(peer) || has_died(peer); }
+bool Communicator::has_left(int peer) const {
+  return left_[static_cast<size_t>(peer)] || connection_.transport->recovery().has_left(peer);
+}
+
+// Whether a rank has left, or one of this host has died.
+bool Communicator::is_gone(int peer) const { return has_left(peer) || has_died(peer); }
 
 Monitor::Peer Communicator::watched(int peer) const {
   const PeerProcess& process = connection_.transport->process(peer);
@@ -99,7 +105,7 @@ Status Communicator::death_of(int peer) const {
 }
 
 void Communicator::peer_died(int peer) {
-  if (!executor_->has_left(peer)) health_->fail(death_of(peer));
+  if (!has_left(peer)) health_->fail(death_of(peer));
 }
 
 // The service that keeps ranks in touch knows their numbers here alone.
@@ -114,6 +120,9 @@ Status Communicator::in_group(const Status& cause) const {
 void Communicator::hear() {
   for (const ControlNews& news : control_->read()) {
     if (news.kind == ControlNews::Kind::kFailed) health_->learn(in_group(news.cause));
+    const bool is_rank = news.rank >= 0 && news.rank < ranks_;
+    if (news.kind == ControlNews::Kind::kLeft && is_rank)
+      left_[static_cast<size_t>(news.rank)] = true;
     if (news.kind == ControlNews::Kind::kTold) executor_->heard(news.rank, news.note);
     runtime_->inquiries().heard(inquiry_token_, news);
     control_regroup_->heard(news);

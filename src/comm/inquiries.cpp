@@ -93,7 +93,6 @@ Inquiries::Token Inquiries::add(const Entry& entry) {
   const auto ranks = static_cast<size_t>(entry.ranks);
   known.heard_ms.assign(ranks, now_ms());
   known.unanswered.assign(ranks, 0);
-  known.left.assign(ranks, false);
   entries_.emplace(next_, std::move(known));
   return next_++;
 }
@@ -165,7 +164,7 @@ void Inquiries::send_roster(Client& client) {
                                .rank = rank,
                                .pid = process.own_pid,
                                .silent_ms = now - entry.heard_ms[index],
-                               .left = entry.left[index] ? 1u : 0u};
+                               .left = entry.has_left(rank) ? 1u : 0u};
       put_text(one.host, process.host);
       roster.push_back(one);
       if (roster.size() == inspect::kMostRosterEntries) flush();
@@ -177,7 +176,7 @@ void Inquiries::send_roster(Client& client) {
 void Inquiries::ask_over(Known& entry, const InquiryHead& question) {
   for (int rank = 0; rank < entry.ranks; ++rank) {
     int& unanswered = entry.unanswered[static_cast<size_t>(rank)];
-    if (is_here(entry, rank) || entry.left[static_cast<size_t>(rank)]) continue;
+    if (is_here(entry, rank) || entry.has_left(rank)) continue;
     if (++unanswered > kMostUnanswered && unanswered % kMostUnanswered != 0) continue;
     entry.control->send_page(rank, bytes_of(question));
   }
@@ -191,7 +190,6 @@ void Inquiries::heard(Token token, const ControlNews& news) {
   if (found == entries_.end() || news.rank < 0 || news.rank >= found->second.ranks) return;
   Known& entry = found->second;
   const auto rank = static_cast<size_t>(news.rank);
-  if (news.kind == ControlNews::Kind::kLeft) entry.left[rank] = true;
   if (news.kind != ControlNews::Kind::kTold && news.kind != ControlNews::Kind::kPage) return;
   entry.heard_ms[rank] = now_ms();
   entry.unanswered[rank] = 0;

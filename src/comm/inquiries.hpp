@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
 #include <mutex>
@@ -37,6 +38,7 @@ class Inquiries {
     int ranks = 1;
     Transport* transport = nullptr;
     Control* control = nullptr;  // null: all of it is on this host
+    std::function<bool(int rank)> has_left = {};
   };
   using Token = uint64_t;
   // The objects that the entry points to live until it is removed.
@@ -49,7 +51,6 @@ class Inquiries {
   struct Known : Entry {
     std::vector<int64_t> heard_ms = {};  // by rank
     std::vector<int> unanswered = {};    // questions to it since
-    std::vector<bool> left = {};
   };
   struct Client {
     Fd socket;

@@ -165,29 +165,9 @@ bool Messages::is_over(Message& message) {
     reason = health_.cause_for_call();
   } else if (message.deadline_ms_ != kNever && rough_ms() >= message.deadline_ms_) {
     reason = late(message.arguments_);
-  } else {
-    reason = peer_is_gone(message.arguments_, message.transfer_);
   }
   if (!reason.ok()) give_up(message.transfer_, std::move(reason));
   return message.transfer_.done;
-}
-
-// An error if the peer, or each that could be it, has left and the transfer is not done even so.
-// Endpoints over a network end such transfers themselves: there, what a peer has sent need not be
-// here when it has left.
-Status Messages::peer_is_gone(const MessageArguments& arguments, const Transfer& transfer) {
-  if (!endpoint_->rings_bell()) return {};
-  const int peer = arguments.peer;
-  const bool from_any = peer == TUTTI_ANY_SOURCE;
-  if (peer == rank_ || !(from_any ? executor_.all_have_left() : executor_.has_left(peer)))
-    return {};
-  // All that the peer sent before it left has arrived by now: take it in.
-  while (endpoint_->poll()) {
-  }
-  if (transfer.done) return {};
-  if (from_any) return {Code::kPeerFailed, std::string(kAllHaveLeft)};
-  return {Code::kPeerFailed,
-          name_of(peer, transport_.process(peer)) + " has destroyed its communicator"};
 }
 
 void Messages::leave() {
@@ -218,14 +198,12 @@ Result<std::optional<Unmet>> Messages::probe(const MessageArguments& receive) {
     const Tag mask = receive.tag == TUTTI_ANY_TAG ? kHiddenTag : kMatchedTag;
     const int peer = receive.peer == TUTTI_ANY_SOURCE ? kAnySource : receive.peer;
     found = endpoint_->first_unmet(peer, tag_of(receive), mask);
-    if (!found && !endpoint_->rings_bell() && peer != rank_) {  // else peer_is_gone() knows
+    if (!found && peer != rank_) {
       endpoint_->await(peer);
       if (peer == kAnySource ? endpoint_->all_have_left() : endpoint_->has_left(peer)) {
         gone = {Code::kPeerFailed, "whoever could send it has destroyed its communicator"};
       }
     }
-    if (!found && gone.ok()) gone = peer_is_gone(receive, Transfer());
-    if (!gone.ok()) found = endpoint_->first_unmet(peer, tag_of(receive), mask);
   }
   if (moved) wake_this_rank();
   if (!found && !gone.ok()) return gone;

@@ -137,7 +137,6 @@ class Messages : public HelpedProgress {
   Message* poll_locked();
   Message* take_ended();
   bool is_over(Message& message);
-  [[nodiscard]] Status peer_is_gone(const MessageArguments& arguments, const Transfer& transfer);
   [[nodiscard]] Status late(const MessageArguments& arguments) const;
   void give_up(Transfer& transfer, Status reason);
   void end(Message& message);

@@ -109,11 +109,7 @@ bool Messages::advance(std::span<BlockingMessage>& pending, int waiting) {
 bool Messages::ends_now(BlockingMessage& message, bool& moved) {
   Transfer& transfer = message.transfer;
   if (transfer.done) return true;
-  if (endpoint_->poll_for(transfer)) {
-    moved = true;
-  } else if (Status gone = peer_is_gone(message.arguments, transfer); !gone.ok()) {
-    give_up(transfer, std::move(gone));
-  }
+  moved |= endpoint_->poll_for(transfer);
   return transfer.done;
 }
 

@@ -12,14 +12,12 @@ namespace tutti {
 
 Status CallFaults::of_log() const {
   const int peer = log.faulty_peer();
-  if (log.fault() == CallLog::Fault::kLeft) return has_destroyed(peer);
+  if (log.fault() == CallLog::Fault::kLeft) {
+    return {Code::kPeerFailed, names.of(peer) + " has destroyed its communicator"};
+  }
   const uint32_t first = first_difference(peer, log.faulty_call());
   return mismatch(names.brief(rank), own_record(first), names.brief(peer),
                   log.record_at(peer, first));
-}
-
-Status CallFaults::has_destroyed(int peer) const {
-  return {Code::kPeerFailed, names.of(peer) + " has destroyed its communicator"};
 }
 
 Status CallFaults::left_before(int peer, uint32_t last) const {

@@ -21,8 +21,6 @@ struct CallFaults {
 
   // The fault that the log has found (CallLog::fault()).
   [[nodiscard]] Status of_log() const;
-  // The peer has destroyed its communicator, though this rank waits for it.
-  [[nodiscard]] Status has_destroyed(int peer) const;
   // The peer left after call `last`, and this rank leaves after another number of calls.
   [[nodiscard]] Status left_before(int peer, uint32_t last) const;
   // A block or message from a peer is not of the size that this rank expects.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The log of calls of one lane, over lines in shared memory that each rank writes for its peers. It
-// has a rank's entry into each call, its tick and its departure. One thread at a time; never waits.
+// has a rank's entry into each call and its tick. One thread at a time; never waits.
 //
 // Matching. An entry carries the chain of the signatures of all calls up to it. A rank compares it
 // with its own chain when it first sees the entry. So one look tells whether all calls up to there
@@ -130,11 +130,6 @@ class CallLog {
   void take_next_line() const { prefetch_to_write(&line_of(rank_, call_ + 1)); }
   void fetch_next_line_of(int peer) const { __builtin_prefetch(&line_of(peer, call_ + 1)); }
 
-  // Notes that this rank makes no more calls. Peers that wait for one get a fault.
-  void depart() { own().departure->left.store(1, std::memory_order_release); }
-  [[nodiscard]] bool has_left(int peer) const {
-    return ranks_[index(peer)].departure->left.load(std::memory_order_acquire) != 0;
-  }
   // Whether the peer has made the calls that this rank has, which makes no more. A fault of a peer
   // that has left is its last call: this rank has made more, or fewer.
   Look look_at_last_calls(int peer);
@@ -168,6 +163,9 @@ class CallLog {
   static size_t index(int rank) { return static_cast<size_t>(rank); }
   [[nodiscard]] const Window::Rank& own() const { return ranks_[index(rank_)]; }
   [[nodiscard]] uint32_t chain() const { return chains_[call_ % kCallLines]; }
+  [[nodiscard]] bool has_left(int peer) const {
+    return ranks_[index(peer)].departure->left.load(std::memory_order_acquire) != 0;
+  }
   [[gnu::noinline]] bool look_further(bool only_reads);
   bool all_entered(uint32_t call);
   Look look_whether_left(int peer, uint32_t call);

@@ -249,21 +249,6 @@ void Executor::help() {
   for (const auto& queue : queues_) queue->drive();
 }
 
-bool Executor::has_left(int peer) {
-  const Hosts* hosts = settings_.context.hosts;
-  const LaneGroup& lanes = queues_.front()->lanes();
-  if (hosts == nullptr) return lanes.has_left(peer);
-  if (hosts->host(peer) != hosts->host(rank_)) return false;
-  return lanes.has_left(hosts->place(peer));
-}
-
-bool Executor::all_have_left() {
-  for (int peer = 0; peer < ranks_; ++peer) {
-    if (peer != rank_ && !has_left(peer)) return false;
-  }
-  return ranks_ > 1;
-}
-
 // ---- ends --------------------------------------------------------------------------------------
 
 void Executor::part_ended(Operation& operation, const Status& status) {

@@ -45,14 +45,12 @@ class Executor : public HelpedProgress {
 
   void set_timeout(int64_t timeout_ms) { timeout_ms_.store(timeout_ms); }
   [[nodiscard]] int64_t timeout_ms() const { return timeout_ms_.load(std::memory_order_relaxed); }
-  // Tells the peers that no further calls come. An error if the last calls turn out not to match
-  // theirs. Waits for a moment only for peers to make them, and only where the last call has not
-  // shown already whether all match.
-  Status leave();
-  // Whether a peer on this host has made its last call; of one elsewhere that is never known here.
-  [[nodiscard]] bool has_left(int peer);
-  // Whether all others have.
-  [[nodiscard]] bool all_have_left();
+  // Tells the peers that no further calls come.
+  void leave();
+  // After that: an error if the last calls turn out not to match those of the peers. Waits for a
+  // moment only for peers to make them, and only where the last call has not shown already whether
+  // all match.
+  Status compare_last_calls();
   // Takes a note of another rank (ExecutorSettings::tell); the monitor's thread.
   void heard(int peer, std::span<const std::byte> note);
   // Whether a call here has returned an error.
@@ -72,7 +70,6 @@ class Executor : public HelpedProgress {
   void tell_awaited(const LaneGroup& lanes, uint64_t sequence);
   void tell_awaited(Operation& operation, const LaneGroup& lanes);
   Status run_queued(const Call& call);
-  Status compare_last_calls();
   [[nodiscard]] Status why_failed(LaneGroup& lanes);
   void find_out_what_differs(const LaneGroup& lanes, uint64_t sequence);
   [[nodiscard]] std::string who_is_late(LaneGroup& lanes, uint64_t sequence);

@@ -26,6 +26,7 @@ constexpr int64_t kApartMs = 1;
 constexpr int64_t kMostApartMs = 200;
 // The time for peers to make the last call of a rank that leaves.
 constexpr int64_t kLastCallsMs = 50;
+static_assert(sizeof(CallNote) <= kMaxLastWords);
 // The most ranks that a text names.
 constexpr size_t kMostNamed = 8;
 
@@ -183,13 +184,12 @@ std::string Executor::who_is_late(LaneGroup& lanes, uint64_t sequence) {
 
 // ---- the end -----------------------------------------------------------------------------------
 
-Status Executor::leave() {
+void Executor::leave() {
   const CallNote words = journal_ == nullptr ? CallNote{} : journal_->last_words();
   for (const auto& queue : queues_) {
     const bool first = journal_ != nullptr && queue == queues_.front();
     queue->lanes().leave(first ? bytes_of(words) : std::span<const std::byte>());
   }
-  return compare_last_calls();
 }
 
 // Waits for a moment for what the peers' last calls are, and as long as one elsewhere takes to
@@ -202,7 +202,8 @@ Status Executor::compare_last_calls() {
     far.emplace(FarLastCalls{*journal_, lanes, rank_, ranks_, [&, wanted](int peer) {
                                const Hosts& hosts = *settings_.context.hosts;
                                const bool here = hosts.host(peer) == hosts.host(rank_);
-                               return wanted && (here ? !has_left(peer) : lanes.deals_with(peer));
+                               return wanted && (here ? !transport_.recovery().has_left(peer)
+                                                      : lanes.deals_with(peer));
                              }});
   }
   Status differs;

@@ -117,17 +117,15 @@ class BasicLane {
   void note_end() {
     if (window_ != nullptr) log_.note_end();
   }
-  // Tells peers that this rank makes no further calls; sends `last_words` to those over a network.
-  // Not while a schedule runs.
-  void leave(std::span<const std::byte> last_words);
+  // Tells peers that this rank makes no further calls, with `last_words`. Not while a schedule
+  // runs.
+  void leave(std::span<const std::byte> last_words) { endpoint_->leave(last_words); }
   // Whether each peer with which the lane shares memory is known, after leave(), to have made this
   // rank's last calls. `differs`, which is ok before, is the error if they do not match.
   bool knows_last_calls(Status& differs);
-  // Whether `peer` has left.
-  [[nodiscard]] bool has_left(int peer) const { return window_ != nullptr && log_.has_left(peer); }
   // Whether this rank and `peer` have exchanged messages, so that each hears when the other leaves.
   [[nodiscard]] bool deals_with(int peer) const { return endpoint_->deals_with(peer); }
-  // The last words that `peer` has sent over a network; empty until they have come.
+  // The last words of `peer`; empty until they have come.
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
     messages_.poll();
     return endpoint_->last_words_of(peer);

@@ -62,8 +62,6 @@ class LaneGroup {
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
     return all_->last_words_of(peer);
   }
-  // Lane::has_left(), for a rank on this host.
-  [[nodiscard]] bool has_left(int peer) const { return memory().has_left(peer); }
 
  private:
   // How far the phases of one scope are.

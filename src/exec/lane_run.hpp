@@ -360,11 +360,10 @@ template <typename Parts>
 bool BasicLane<Parts>::receive(const Step& step) {
   messages_.post(part_->schedule, part_->receives, next_,
                  [this](const Ref& ref) { return addresses_.of(ref); });
-  switch (messages_.receive(step.peer, step.bytes)) {
+  switch (messages_.receive(step.bytes)) {
     case StepMessages::Received::kDone: return true;
     case StepMessages::Received::kNotYet: return false;
     case StepMessages::Received::kFailed: return fail(messages_.failed());
-    case StepMessages::Received::kLeft: return fail(faults().has_destroyed(step.peer));
     case StepMessages::Received::kOtherSize:
       return fail(faults().of_size(step.peer, step.bytes, messages_.received()));
     case StepMessages::Received::kOtherCall:
@@ -443,16 +442,6 @@ void BasicLane<Parts>::abandon() {
   messages_.cancel();
   trials_.abandon();
   finish();
-}
-
-template <typename Parts>
-void BasicLane<Parts>::leave(std::span<const std::byte> last_words) {
-  endpoint_->leave(last_words);
-  if (window_ == nullptr) return;
-  log_.depart();
-  transport_.notify();
-  // At least one of two ranks that leave at the same time sees all of the other's.
-  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 }  // namespace tutti

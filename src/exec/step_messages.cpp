@@ -29,13 +29,10 @@ bool StepMessages::sends_done() {
   return true;
 }
 
-StepMessages::Received StepMessages::receive(int peer, uint64_t bytes) {
+StepMessages::Received StepMessages::receive(uint64_t bytes) {
   const Transfer& receive = receives_.front();
   if (!receive.done) poll();
-  if (!receive.done) {
-    if (!endpoint_.has_left(peer)) return Received::kNotYet;
-    if (!came_before_leaving()) return Received::kLeft;
-  }
+  if (!receive.done) return Received::kNotYet;
   const bool longer = receive.status.code() == Code::kTruncated;
   if (!receive.status.ok() && !longer) {
     failed_ = receive.status;
@@ -46,13 +43,6 @@ StepMessages::Received StepMessages::receive(int peer, uint64_t bytes) {
   if (longer || receive.bytes != bytes) return Received::kOtherSize;
   receives_.pop_front();
   return Received::kDone;
-}
-
-// Anything that a peer has sent before it left is here.
-bool StepMessages::came_before_leaving() {
-  while (endpoint_.poll()) {
-  }
-  return receives_.front().done;
 }
 
 void StepMessages::cancel() {

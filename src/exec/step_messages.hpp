@@ -21,7 +21,6 @@ class StepMessages {
     kNotYet,
     kDone,
     kFailed,     // see failed()
-    kLeft,       // the peer makes no more calls and has not sent it
     kOtherSize,  // see received()
     kOtherCall,  // it belongs to a call that is not this one, or that differs before it
   };
@@ -49,8 +48,8 @@ class StepMessages {
                      receives_.emplace_back());
     }
   }
-  // How far the oldest posted receive is, which is from `peer` and of `bytes` bytes.
-  Received receive(int peer, uint64_t bytes);
+  // How far the oldest posted receive is, which is of `bytes` bytes.
+  Received receive(uint64_t bytes);
   void poll() {
     if (endpoint_.poll()) note_move();
   }
@@ -74,7 +73,6 @@ class StepMessages {
     uint64_t bytes = 0;
     Transfer transfer;
   };
-  bool came_before_leaving();
 
   Endpoint& endpoint_;
   Tag tag_ = 0;

@@ -69,13 +69,13 @@ Status check(const Descriptor& about) {
   };
   if (!in_lane(0, kCallLines * sizeof(CallLine)) ||
       !in_lane(about.records_at, kCallLines * sizeof(RecordLine)) ||
-      !in_lane(about.progress_at, sizeof(Progress)) ||
-      !in_lane(about.departure_at, sizeof(Departure)) || !in_lane(about.notes_at, sizeof(Notes))) {
+      !in_lane(about.progress_at, sizeof(Progress)) || !in_lane(about.notes_at, sizeof(Notes))) {
     return nonsense("parts");
   }
   const uint64_t near = about.near_bytes;
   if (near > uint64_t{1} << 40 || !lies_within(about.state_at, sizeof(SharedState), near) ||
       !lies_within(about.members_at, about.ranks * sizeof(Member), near) ||
+      !lies_within(about.departures_at, about.ranks * sizeof(Departure), near) ||
       !lies_within(about.lines_at, uint64_t{about.ranks} * about.lanes * lane, near)) {
     return nonsense("size");
   }
@@ -184,7 +184,6 @@ void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankView
   if (!calls.empty()) rank.entered += calls.back().number;
   take_wait(notes.call, rank.waits);
   if (!first) return;
-  rank.left = part_of<Departure>(lane, about.departure_at)->left.load() != 0;
   for (const WaitNote& note : notes.messages) take_wait(note, rank.waits);
   take_wait(notes.making, rank.waits);
   take_demand(notes.demand, rank.demand);
@@ -206,6 +205,9 @@ bool take_rank(const Source& source, const Descriptor& about, uint64_t place, Ra
   rank.pid = member->pid;
   rank.started = member->started;
   rank.inquiries = member->inquiries;
+  Raw<Departure> departure{};
+  if (!read_raw(source, about.departures_at + place * sizeof(Departure), departure)) return false;
+  rank.left = departure->left.load(std::memory_order_relaxed) != 0;
   const uint64_t own = about.lines_at + place * about.lanes * about.lane_bytes;
   for (uint64_t lane = 0; lane < about.lanes; ++lane) {
     Blocks memory(about.lane_bytes / sizeof(Block));

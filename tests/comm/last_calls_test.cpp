@@ -85,7 +85,7 @@ TEST(LastCalls, ThatDifferAreFoundByWhoHasJustBegunToPart) {
       std::vector<int32_t> x(2);
       ASSERT_TRUE(communicator.executor().run(barrier()).ok());
       ASSERT_TRUE(communicator.executor().run(barrier()).ok());
-      while (communicator.rank() == 1 && !communicator.executor().has_left(0)) {
+      while (communicator.rank() == 1 && !communicator.has_left(0)) {
         std::this_thread::yield();
       }
       ASSERT_TRUE(communicator.executor().run(broadcast(x, communicator.rank())).ok());

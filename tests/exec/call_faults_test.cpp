@@ -72,7 +72,7 @@ TEST_F(Faults, ShowTheFirstCallThatDiffersNotTheOneWhereItIsSeen) {
 
 TEST_F(Faults, OfAPeerThatHasLeftSayWhatItsLastCallWas) {
   make(theirs, call_of(Collective::kAllgather, 8), 1);
-  theirs.depart();
+  window.leave(1);
   make(own, call_of(Collective::kAllgather, 8), 1);
   ASSERT_EQ(own.look_at(1, 1), CallLog::Look::kIsThere);
   make(own, call_of(Collective::kReduce, 4), 2);

@@ -106,14 +106,14 @@ TEST_F(CallLogs, OfALaterCallInTheSameLineNothingIsTold) {
 
 TEST_F(CallLogs, WhoHasLeftIsNotWaitedFor) {
   first.start(7);
-  second.depart();
+  window.leave(1);
   EXPECT_EQ(first.look_at(1, 1), CallLog::Look::kFault);
   EXPECT_EQ(first.fault(), CallLog::Fault::kLeft);
 }
 
 TEST_F(CallLogs, WhatWasEnteredBeforeLeavingCounts) {
   call(second);
-  second.depart();
+  window.leave(1);
   first.start(7);
   EXPECT_EQ(first.look_at(1, 1), CallLog::Look::kIsThere);
 }
@@ -131,8 +131,8 @@ TEST_F(CallLogs, LastCallsAreComparedWhenARankLeaves) {
 
 TEST_F(CallLogs, WhoLeavesEarlierIsFoundByWhoLeavesLast) {
   call(first);
-  second.depart();
-  first.depart();
+  window.leave(1);
+  window.leave(0);
   EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kFault);
   EXPECT_EQ(first.fault(), CallLog::Fault::kLeft);
   EXPECT_EQ(first.faulty_call(), 0U);
@@ -143,7 +143,7 @@ TEST_F(CallLogs, WhoLeavesAfterMoreCallsIsFoundByWhoLeavesAfterIt) {
   call(second);
   call(second);
   EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kIsThere) << "it waits in vain, perhaps";
-  second.depart();
+  window.leave(1);
   EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kFault);
   EXPECT_EQ(first.fault(), CallLog::Fault::kLeft);
   EXPECT_EQ(first.faulty_call(), 2U);
@@ -152,7 +152,7 @@ TEST_F(CallLogs, WhoLeavesAfterMoreCallsIsFoundByWhoLeavesAfterIt) {
 TEST_F(CallLogs, WhoHasLeftAfterACallThatDiffersIsFoundInTheNext) {
   call(first);
   call(second, 8);
-  second.depart();
+  window.leave(1);
   first.start(7);
   EXPECT_EQ(first.look_at(1, 2), CallLog::Look::kFault);
   EXPECT_EQ(first.fault(), CallLog::Fault::kDiffers);

@@ -33,6 +33,7 @@ class FakeWindow : public Window {
     return Status(Code::kInternal, "no buffers");
   }
   bool serve_fallback_copy() override { return false; }
+  void leave(int rank) { memory_[static_cast<size_t>(rank)].departure.left = 1; }
 
  private:
   struct Memory {

@@ -28,12 +28,10 @@ class FakeEndpoint final : public Endpoint {
   bool poll_for(const Transfer&) override { return false; }
   void cancel(Transfer& transfer) override { cancelled.push_back(&transfer); }
   [[nodiscard]] uint64_t eager_bytes() const override { return 0; }
-  [[nodiscard]] bool has_left(int) const override { return left; }
 
   std::vector<Posted> sends;
   std::vector<Posted> receives;
   std::vector<Transfer*> cancelled;
-  bool left = false;
 };
 
 constexpr int kPeer = 1;
@@ -133,18 +131,10 @@ TEST_F(StepMessagesOf, AReceiveEndsByWhatCame) {
     schedule.steps.push_back(step);
     const std::vector<ReceiveStep> steps = {{.step = 0, .from = 0}};
     one.post(schedule, steps, 0, [this](const Ref&) { return memory.data(); });
-    EXPECT_EQ(one.receive(kPeer, kBytes), Received::kNotYet);
+    EXPECT_EQ(one.receive(kBytes), Received::kNotYet);
     arrive(each.bytes, each.tag, each.code == Code::kOk ? Status() : Status(each.code, "why"));
-    EXPECT_EQ(one.receive(kPeer, kBytes), each.received);
+    EXPECT_EQ(one.receive(kBytes), each.received);
   }
-}
-
-TEST_F(StepMessagesOf, AReceiveFromAPeerThatHasLeftDoesNotWait) {
-  post({0}, 0);
-  endpoint.left = true;
-  EXPECT_EQ(messages.receive(kPeer, kBytes), StepMessages::Received::kLeft);
-  arrive(kBytes);
-  EXPECT_EQ(messages.receive(kPeer, kBytes), StepMessages::Received::kDone);
 }
 
 TEST_F(StepMessagesOf, WhatIsGivenUpIsCancelledUnlessItIsDone) {

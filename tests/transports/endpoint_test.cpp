@@ -3,6 +3,7 @@
 // What every transport's messages must do.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <deque>
@@ -561,6 +562,38 @@ TEST_P(Messages, ADeadPeerDoesNotHarmTheOthers) {
         endpoint.cancel(transfers[0]);
       },
       {2});
+}
+
+TEST_P(Messages, OfWhoLeavesArriveAndWhatWaitsForItFails) {
+  run(3, [](const Connected& self, Endpoint& endpoint) {
+    const std::byte last_words[] = {std::byte{17}, std::byte{4}};
+    int32_t data = 7;
+    if (self.rank == 0) {
+      Transfer sends[2];
+      for (const int peer : {1, 2}) endpoint.send(peer, 1, &data, sizeof data, sends[peer - 1]);
+      ASSERT_TRUE(self.wait_all(endpoint, sends));
+      endpoint.leave(last_words);
+      return;
+    }
+    Transfer receives[2];
+    int32_t got[2] = {};
+    for (const int i : {0, 1}) {
+      endpoint.recv(0, 1, kExactTag, &got[i], sizeof got[i], receives[i]);
+    }
+    ASSERT_TRUE(self.wait_all(endpoint, receives));
+    EXPECT_TRUE(receives[0].status.ok());
+    EXPECT_EQ(got[0], data);
+    EXPECT_EQ(receives[1].status.code(), Code::kPeerFailed);
+    EXPECT_TRUE(endpoint.has_left(0));
+    EXPECT_FALSE(endpoint.all_have_left());
+    EXPECT_TRUE(std::ranges::equal(endpoint.last_words_of(0), last_words));
+    Transfer late[2];
+    const std::vector<std::byte> longer(1 << 20);
+    endpoint.recv(0, 1, kExactTag, got, sizeof got, late[0]);
+    endpoint.send(0, 1, longer.data(), longer.size(), late[1]);
+    ASSERT_TRUE(self.wait_all(endpoint, late));
+    for (const Transfer& transfer : late) EXPECT_EQ(transfer.status.code(), Code::kPeerFailed);
+  });
 }
 
 TEST_P(Messages, OfMoreThanTwoToThe31BytesArriveWhole) {

@@ -288,7 +288,7 @@ TEST_F(Engine, APeerThatLeavesEndsWhatWaitsForItAndNotWhatIsUnderWay) {
   for (One& one : waiting) one.data.resize(kLong);
   waiting[0].send(wire_[0], 1, 2);
   waiting[1].recv(wire_[0], 1, 3);
-  wire_[0].leaves(1);
+  wire_[0].note_left(1);
   for (const One& one : waiting) {
     ASSERT_TRUE(one.transfer.done);
     EXPECT_EQ(one.transfer.status.message(), "it has left");

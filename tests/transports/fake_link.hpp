@@ -70,12 +70,8 @@ class FakeEndpoint final : public tutti::match::Engine<FakeEndpoint, FakeTypes> 
 
   FakeEndpoint(FakeWire& wire, int rank, int ranks) : Engine(rank, ranks), wire_(wire) {}
   // A peer is found to have failed, or to have left.
-  using Engine::end_waiting;
   using Engine::fail;
-  void leaves(int rank) {
-    left_ = rank;
-    end_waiting(rank);
-  }
+  using Engine::note_left;
 
  private:
   friend class tutti::match::Engine<FakeEndpoint, FakeTypes>;
@@ -86,7 +82,7 @@ class FakeEndpoint final : public tutti::match::Engine<FakeEndpoint, FakeTypes> 
   [[nodiscard]] bool is_up(int rank) const { return why_not(rank).ok(); }
   [[nodiscard]] Status why_not(int rank) const {
     if (rank == tutti::kAnySource) return {};
-    if (rank == left_) return {tutti::Code::kPeerFailed, "it has left"};
+    if (has_left(rank)) return {tutti::Code::kPeerFailed, "it has left"};
     return peer(rank).failure;
   }
   bool push(int rank) {
@@ -193,7 +189,6 @@ class FakeEndpoint final : public tutti::match::Engine<FakeEndpoint, FakeTypes> 
   }
 
   FakeWire& wire_;
-  int left_ = -2;  // the peer that has left
 };
 
 inline FakeWire::FakeWire(int ranks)

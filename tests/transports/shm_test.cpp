@@ -32,7 +32,8 @@ class Shm : public testing::Test {
   }
   Surroundings surroundings_of(int rank) {
     Surroundings surroundings{*region_, layout_, notifier_, *arenas_[static_cast<size_t>(rank)]};
-    surroundings.readable = processes_;
+    surroundings.processes = processes_;
+    surroundings.can_pull = !processes_.empty();
     surroundings.oversubscribed = oversubscribed_;
     return surroundings;
   }

@@ -41,14 +41,11 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   Status greet(int64_t deadline_ms);
 
   void leave(std::span<const std::byte> last_words) override;
-  void deal_with(int rank) override { peer(rank).dealt = true; }
   [[nodiscard]] bool deals_with(int rank) const override { return tells_all_ || peer(rank).dealt; }
   void await(int rank) override;
   [[nodiscard]] std::span<const std::byte> last_words_of(int rank) const override {
     return peer(rank).last_words;
   }
-  [[nodiscard]] bool has_left(int rank) const override { return peer(rank).left; }
-  [[nodiscard]] bool all_have_left() const override;
   [[nodiscard]] bool rings_bell() const override { return false; }
 
  private:
@@ -135,9 +132,6 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   // Lets what was sent reach the peers, within a fraction of a second.
   void say_goodbye();
   // ---- and others do
-  // Notes that the peer has left: nothing more comes from it, and it takes nothing more. Both sides
-  // know of the messages that are under way.
-  void note_left(int rank);
   // Asks peers that were awaited for long, if it is time to.
   void ask_who_is_awaited();
   void note_whom_transfers_await();

@@ -75,7 +75,7 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
       make_busy(rank);
       return true;
     case FrameKind::kLeave:
-      if (head.bytes != payload.size() || payload.size() > kMaxNoteBytes) return false;
+      if (head.bytes != payload.size() || payload.size() > kMaxLastWords) return false;
       from.last_words.assign(payload.begin(), payload.end());
       note_left(rank);
       return true;

@@ -86,20 +86,6 @@ void FrameEndpoint::say_goodbye() {
 
 // ---- others ------------------------------------------------------------------------------------
 
-void FrameEndpoint::note_left(int rank) {
-  peer(rank).left = true;
-  end_waiting(rank);
-  if (all_have_left()) end_waiting(kAnySource);
-}
-
-// A rank alone may still send to itself.
-bool FrameEndpoint::all_have_left() const {
-  for (int r = 0; r < ranks(); ++r) {
-    if (r != rank_ && !has_left(r)) return false;
-  }
-  return ranks() > 1;
-}
-
 void FrameEndpoint::await(int rank) {
   if (rank == kAnySource) {
     awaits_anyone_ = true;

@@ -68,11 +68,10 @@ struct Peer : match::PeerQueues<Operation> {
   uint64_t matched_told = 0;
   uint32_t hellos_owed = 0;
   uint32_t hellos_sent = 0;
-  bool dealt = false;    // this rank has sent it something or had something from it, by any way
-  bool awaited = false;  // a transfer waits for it, as was found since the last look
+  bool dealt = false;          // this rank has sent it something or had something from it
+  bool awaited = false;        // a transfer waits for it, as was found since the last look
   uint32_t looks_awaited = 0;  // in a row at which one did, and nothing had come from it
   bool owes_leave = false;
-  bool left = false;  // it has said that it leaves
   std::vector<std::byte> last_words;
   // Members for several rails:
   uint64_t lost_rails = 0;       // a bit each

@@ -10,9 +10,9 @@
 //
 // The engine is the base of a transport's endpoint, the link, which moves single frames and pieces:
 // Engine::is_link() has what that must offer. It may have functions of its own instead of
-// number_of(), send_at_once() and advance(), which the engine has as well. All of that is found
-// when it is compiled: no call is virtual but those of Endpoint. The longer functions are in
-// engine_steps.hpp, for the sources of the link alone.
+// number_of(), send_at_once(), advance() and may_send(), which the engine has as well. All of that
+// is found when it is compiled: no call is virtual but those of Endpoint. The longer functions are
+// in engine_steps.hpp, for the sources of the link alone.
 #pragma once
 
 #include <concepts>
@@ -55,6 +55,13 @@ class Engine : public Endpoint {
     if (transfer.done || transfer.internal == nullptr) return;
     link().take_back(*static_cast<Op*>(transfer.internal));
   }
+  [[nodiscard]] bool has_left(int rank) const final { return peer(rank).left; }
+  [[nodiscard]] bool all_have_left() const final {
+    for (int r = 0; r < ranks(); ++r) {
+      if (r != rank_ && !has_left(r)) return false;
+    }
+    return ranks() > 1;  // a rank alone may still send to itself
+  }
   [[nodiscard]] uint64_t eager_bytes() const final { return Types::kEagerBytes; }
   [[nodiscard]] std::optional<Unmet> first_unmet(int peer, Tag tag, Tag mask) const final {
     if (peer != kAnySource && !is_rank(peer)) return std::nullopt;
@@ -94,7 +101,13 @@ class Engine : public Endpoint {
     finish_receive(receive, receive.peer, receive.transfer->tag, receive.transfer->sent);
   }
   void dequeue(Op& operation);
-  void end_waiting(int rank);
+  // The peer has left, and all that it sent is here. Both sides know of the messages that are under
+  // way.
+  void note_left(int rank) {
+    peer(rank).left = true;
+    end_waiting(rank);
+    if (all_have_left()) end_waiting(kAnySource);
+  }
   // Ends all transfers with a peer.
   void fail(int rank, Status failure) {
     peer(rank).failure = std::move(failure);
@@ -123,12 +136,14 @@ class Engine : public Endpoint {
   bool push_turn(int rank);
 
   // Defaults that a link may replace. They name a rank in texts and as a source, and send a message
-  // without an operation (false: it cannot). The last takes the turn of a busy peer.
+  // without an operation (false: it cannot). The third takes the turn of a busy peer.
   static int number_of(int rank) { return rank; }
   static bool send_at_once(int /*peer*/, Tag /*tag*/, const void* /*source*/, uint64_t /*bytes*/) {
     return false;
   }
   bool advance(int rank) { return link().push(rank); }
+  // Whether a message may still come from a rank, or from any.
+  [[nodiscard]] bool may_send(int rank) { return link().is_up(rank); }
 
   const int rank_;
   const int ranks_;
@@ -138,6 +153,7 @@ class Engine : public Endpoint {
   Pool<Op> pool_;
 
  private:
+  void end_waiting(int rank);
   static constexpr bool is_link() {
     return requires(Link & link, Op & operation, const Kept& message, Status& status, int rank) {
              // Whether messages go to a rank and come from it, and why not; kAnySource stands for

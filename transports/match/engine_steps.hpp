@@ -112,7 +112,7 @@ void Engine<Link, Types>::recv(int rank, Tag tag, Tag mask, void* dst, uint64_t 
   start(transfer);
   if (rank != kAnySource && !is_rank(rank)) return end(transfer, refusal(rank));
   const auto message = matching_.take_message(rank, tag, mask);
-  if (message == nullptr && !link().is_up(rank)) return end(transfer, link().why_not(rank));
+  if (message == nullptr && !link().may_send(rank)) return end(transfer, link().why_not(rank));
   Op& receive = begin(transfer, rank, tag, dst, bytes);
   receive.mask = mask;
   if (message == nullptr) return matching_.post(receive);

@@ -79,6 +79,7 @@ struct PeerQueues {
   Queue<Op> grants;   // receives whose grant is to be sent
   Queue<Op> streams;  // granted sends
   bool busy = false;  // it is in the engine's list
+  bool left = false;  // it has said that it leaves: nothing more comes from it
   Status failure;     // nothing goes to or from it any more
 
   [[nodiscard]] bool empty() const { return waiting.empty() && grants.empty() && streams.empty(); }

@@ -22,12 +22,12 @@ void describe_all(Descriptor& to, const Layout& layout, const TransportConfig& c
   to.call_lines = kCallLines;
   to.state_at = layout.state().offset;
   to.members_at = layout.members().offset;
+  to.departures_at = layout.departure(0).offset;
   to.lines_at = lines.offset;
   to.lane_bytes = kLinesBytes;
   to.call_line_bytes = sizeof(CallLine);
   to.records_at = within(layout.records(0, 0));
   to.progress_at = within(layout.progress(0, 0));
-  to.departure_at = within(layout.departure(0, 0));
   to.notes_at = within(layout.notes(0, 0));
   to.notes_bytes = sizeof(Notes);
   to.key = config.key;

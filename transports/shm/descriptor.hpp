@@ -18,7 +18,7 @@ namespace tutti::shm {
 
 inline constexpr uint64_t kDescriptorAt = kApart;
 inline constexpr uint64_t kDescriptorMagic = 0x6d68736974747554;  // "Tuttishm"
-inline constexpr uint32_t kDescriptorVersion = 3;
+inline constexpr uint32_t kDescriptorVersion = 4;
 
 struct Descriptor {
   std::atomic<uint64_t> magic;  // the rest precedes it
@@ -30,14 +30,14 @@ struct Descriptor {
   uint32_t all_ranks;   // of the communicator
   uint32_t call_lines;  // of each rank and lane, and as many records
   uint64_t state_at;
-  uint64_t members_at;  // a Member for each rank of this host
-  uint64_t lines_at;    // for each rank, for each lane: lane_bytes
+  uint64_t members_at;     // a Member for each rank of this host
+  uint64_t departures_at;  // likewise a Departure
+  uint64_t lines_at;       // for each rank, for each lane: lane_bytes
   uint64_t lane_bytes;
   // Within these; call lines come first.
   uint32_t call_line_bytes;
   uint32_t records_at;
   uint32_t progress_at;
-  uint32_t departure_at;
   uint32_t notes_at;
   uint32_t notes_bytes;
   uint64_t key;  // of the communicator, the same on all hosts; 0: none

@@ -10,6 +10,7 @@
 #include "core/tuned.hpp"
 #include "kernels/copy.hpp"
 #include "transports/match/engine_steps.hpp"
+#include "transports/names.hpp"
 #include "transports/shm/pull.hpp"
 
 template class tutti::match::Engine<tutti::shm::ShmEndpoint, tutti::shm::Types>;
@@ -26,11 +27,28 @@ ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel
     : Engine(rank, surroundings.layout.ranks()),
       around_(surroundings),
       rings_(surroundings, rank, channel),
-      long_messages_(surroundings.oversubscribed, !surroundings.readable.empty()) {
+      long_messages_(surroundings.oversubscribed, surroundings.can_pull),
+      departures_(surroundings.region.at<Departures>(surroundings.layout.departures())->count) {
   for (Peer& peer : peers_) rings_.prepare(peer);
 }
 
+Status ShmEndpoint::why_not(int rank) const {
+  if (rank == kAnySource) {
+    return all_have_left() ? Status{Code::kPeerFailed, std::string(kAllHaveLeft)} : Status{};
+  }
+  if (!peer(rank).failure.ok() || !has_left(rank)) return peer(rank).failure;
+  const PeerProcess& process = around_.processes[static_cast<size_t>(rank)];
+  return {Code::kPeerFailed, name_of(number_of(rank), process) + " has destroyed its communicator"};
+}
+
 bool ShmEndpoint::poll_until(const Transfer* wanted) {
+  if (move(wanted)) return true;
+  if (departures_.load(std::memory_order_relaxed) == departures_seen_) return false;
+  note_departures();
+  return true;
+}
+
+bool ShmEndpoint::move(const Transfer* wanted) {
   const auto is_done = [wanted] { return wanted != nullptr && wanted->done; };
   bool moved = false;
   if (incoming_.size() + 1 < peers_.size()) {
@@ -46,6 +64,39 @@ bool ShmEndpoint::poll_until(const Transfer* wanted) {
   }
   if (!busy_.empty()) moved |= push_busy();
   return moved;
+}
+
+// ---- who leaves ----
+
+void ShmEndpoint::leave(std::span<const std::byte> last_words) {
+  Departure& own = departure(rank_);
+  if (own.left.load(std::memory_order_relaxed) != 0) return;  // said on another channel
+  own.bytes = static_cast<uint32_t>(std::min(last_words.size(), kMaxLastWords));
+  std::copy_n(last_words.begin(), own.bytes, own.last_words);
+  own.left.store(1, std::memory_order_release);
+  departures_.fetch_add(1, std::memory_order_release);
+  around_.notifier.all();
+  // At least one of two ranks that leave at the same time sees all of the other's.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+
+std::span<const std::byte> ShmEndpoint::last_words_of(int rank) const {
+  const Departure& its = departure(rank);
+  if (its.left.load(std::memory_order_acquire) == 0) return {};
+  return {its.last_words, std::min<size_t>(its.bytes, kMaxLastWords)};
+}
+
+// All that a rank sent before it left is seen with its departure: it is taken in first.
+void ShmEndpoint::note_departures() {
+  departures_seen_ = departures_.load(std::memory_order_acquire);
+  std::vector<int> leavers;
+  for (int r = 0; r < ranks(); ++r) {
+    if (r == rank_ || has_left(r)) continue;
+    if (departure(r).left.load(std::memory_order_acquire) != 0) leavers.push_back(r);
+  }
+  while (move(nullptr)) {
+  }
+  for (const int leaver : leavers) note_left(leaver);
 }
 
 // ---- what goes into the rings ----
@@ -78,14 +129,21 @@ Put ShmEndpoint::room_for(Operation& operation, uint64_t payload) {
   Peer& to = peer(operation.peer);
   Status opened = rings_.open(to, operation.peer, payload);
   if (opened.ok()) return to.out.room(payload) ? Put::kYes : Put::kNotNow;
+  return refuse(operation, std::move(opened));
+}
+
+Put ShmEndpoint::refuse(Operation& operation, Status why) {
   take_from_queue(operation);
-  finish(operation, std::move(opened));
+  finish(operation, std::move(why));
   return Put::kOver;
 }
 
 Put ShmEndpoint::put_first(Operation& send, bool eager) {
   Peer& to = peer(send.peer);
-  if (const Put room = room_for(send, eager ? send.bytes : 0); room != Put::kYes) return room;
+  const bool left = has_left(send.peer);  // it takes what there is room for, as it did before
+  const Put room = left && !eager ? Put::kNotNow : room_for(send, eager ? send.bytes : 0);
+  if (left && room == Put::kNotNow) return refuse(send, why_not(send.peer));
+  if (room != Put::kYes) return room;
   if (eager) {
     put_eager(to, send.tag, send.buffer, send.bytes);
   } else {
@@ -171,7 +229,7 @@ bool ShmEndpoint::read_piece(const Operation& receive, uint64_t bytes) {
     copy_bytes(dst, receive.seen + receive.moved, bytes, CopyHint::kNear);
     return true;
   }
-  const int pid = around_.readable[static_cast<size_t>(receive.peer)].pid;
+  const int pid = around_.processes[static_cast<size_t>(receive.peer)].pid;
   const bool read = read_process(pid, dst, receive.address + receive.moved, bytes).ok();
   if (!read) long_messages_.routes_of(peer(receive.peer)).give_up_reading();
   return read;

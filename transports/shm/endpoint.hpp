@@ -11,6 +11,8 @@
 // nobody wants is held up.
 #pragma once
 
+#include <atomic>
+#include <span>
 #include <vector>
 
 #include "transports/match/engine.hpp"
@@ -27,14 +29,19 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
  public:
   ShmEndpoint(const Surroundings& surroundings, int rank, int channel);
 
+  // Tells it to the peers on all channels.
+  void leave(std::span<const std::byte> last_words) override;
+  [[nodiscard]] std::span<const std::byte> last_words_of(int rank) const override;
+
  private:
   friend class match::Engine<ShmEndpoint, Types>;
 
   // ---- the engine's link: endpoint.cpp
   [[nodiscard]] bool is_up(int rank) const { return rank == kAnySource || peer(rank).failure.ok(); }
-  [[nodiscard]] Status why_not(int rank) const {
-    return rank == kAnySource ? Status() : peer(rank).failure;
+  [[nodiscard]] bool may_send(int rank) const {
+    return rank == kAnySource ? !all_have_left() : is_up(rank) && !has_left(rank);
   }
+  [[nodiscard]] Status why_not(int rank) const;
   [[nodiscard]] int number_of(int rank) const { return around_.number_of(rank); }
   bool poll_until(const Transfer* wanted);  // null: all there is
   bool push(int rank);
@@ -54,7 +61,13 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   void take_back(Operation& operation);
   void abandon(Operation& operation);
 
+  bool move(const Transfer* wanted);
+  void note_departures();
+  [[nodiscard]] Departure& departure(int rank) const {
+    return *around_.region.at<Departure>(around_.layout.departure(rank));
+  }
   Put room_for(Operation& operation, uint64_t payload);
+  Put refuse(Operation& operation, Status why);
   void put_eager(Peer& to, Tag tag, const void* source, uint64_t bytes);
   // Whether a message may go without having been asked for.
   [[nodiscard]] bool need_not_ask(Peer& to, const void* source, uint64_t bytes) const {
@@ -84,6 +97,8 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   Rings rings_;
   LongMessages long_messages_;
   std::vector<int> incoming_;  // those that have opened a ring to us
+  std::atomic<uint32_t>& departures_;
+  uint32_t departures_seen_ = 0;
 };
 
 }  // namespace tutti::shm

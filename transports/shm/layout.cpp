@@ -11,8 +11,7 @@ namespace {
 // Within a lane's pages of lines.
 constexpr uint64_t kCallsBytes = kCallLines * sizeof(CallLine);
 constexpr uint64_t kProgressAt = kCallsBytes;
-constexpr uint64_t kDepartureAt = kProgressAt + kApart;
-constexpr uint64_t kRecordsAt = kDepartureAt + kApart;
+constexpr uint64_t kRecordsAt = kProgressAt + kApart;
 constexpr uint64_t kRecordsBytes = kCallLines * sizeof(RecordLine);
 constexpr uint64_t kFallbackAt = round_up(kRecordsAt + kRecordsBytes, kApart);
 constexpr uint64_t kNotesAt = kFallbackAt + sizeof(FallbackLines);
@@ -33,7 +32,8 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
   bells_ = round_up(sleepers_ + sizeof(Sleepers), kApart);
   signs_ = bells_ + ranks_ * kApart;
   life_signs_ = signs_ + ranks_ * kApart;
-  regroup_ = life_signs_ + ranks_ * kApart;
+  departures_ = life_signs_ + ranks_ * kApart;
+  regroup_ = departure(ranks).offset;
   open_rings_ = regroup_signs().end();
   open_rings_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
   lines_ = round_up(open_rings_ + channels_ * ranks_ * open_rings_bytes_, kPageBytes);
@@ -64,6 +64,10 @@ Span Layout::life_sign(int rank) const {
   return {life_signs_ + unsigned_of(rank) * kApart, sizeof(LifeSign)};
 }
 
+Span Layout::departure(int rank) const {
+  return {departures().end() + unsigned_of(rank) * sizeof(Departure), sizeof(Departure)};
+}
+
 Span Layout::regroup_decision() const { return {regroup_, sizeof(RegroupDecision)}; }
 
 Span Layout::regroup_signs() const {
@@ -91,10 +95,6 @@ Span Layout::records(int rank, int lane) const {
 
 Span Layout::progress(int rank, int lane) const {
   return {lane_part(rank, lane) + kProgressAt, sizeof(Progress)};
-}
-
-Span Layout::departure(int rank, int lane) const {
-  return {lane_part(rank, lane) + kDepartureAt, sizeof(Departure)};
 }
 
 Span Layout::slots(int lane) const {

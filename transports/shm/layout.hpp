@@ -8,9 +8,10 @@
 //   ---------  --------------  -------------------------------------  ---------------------
 //   common     communicator    header, descriptor, members, shared    at the start
 //                              state, sleepers, bells, arena signs,
-//                              life signs, regroup board, open rings
+//                              life signs, departures, regroup
+//                              board, open rings
 //   lines      rank and lane   four pages: call lines, progress,      at the start, by rank
-//                              departure, records, fallback, notes
+//                              records, fallback, notes
 //   slots      lane and rank   two: payloads of calls                 when used, by rank
 //   ping-pong  lane and rank   a slot that two ranks swap             when used, by all
 //   window     lane and rank   chunks of long calls                   when used, by rank
@@ -47,6 +48,10 @@ struct Header {
 // The address at which the arena of a rank begins in its process; 0: it has none yet.
 struct alignas(kCacheLine) ArenaSign {
   std::atomic<uint64_t> base;
+};
+// How many ranks have left: endpoints look at all departures when it has changed.
+struct alignas(kApart) Departures {
+  std::atomic<uint32_t> count;
 };
 // A piece of what a peer copies: fallback_copy.hpp.
 inline constexpr uint64_t kFallbackBytes = 64 << 10;
@@ -98,6 +103,9 @@ class Layout {
   [[nodiscard]] Span bell(int rank) const;
   [[nodiscard]] Span arena_sign(int rank) const;
   [[nodiscard]] Span life_sign(int rank) const;
+  [[nodiscard]] Span departures() const { return {departures_, sizeof(Departures)}; }
+  // Those of all ranks lie one behind the other.
+  [[nodiscard]] Span departure(int rank) const;
   [[nodiscard]] Span regroup_decision() const;
   // Signs of all ranks, one behind the other.
   [[nodiscard]] Span regroup_signs() const;
@@ -109,7 +117,6 @@ class Layout {
   [[nodiscard]] Span calls(int rank, int lane) const;
   [[nodiscard]] Span records(int rank, int lane) const;
   [[nodiscard]] Span progress(int rank, int lane) const;
-  [[nodiscard]] Span departure(int rank, int lane) const;
   [[nodiscard]] Span slot(int rank, int lane, int which) const;
   [[nodiscard]] Span ping_pong_slot(int rank, int lane) const;
   [[nodiscard]] Span window(int rank, int lane) const;
@@ -144,6 +151,7 @@ class Layout {
   uint64_t bells_ = 0;
   uint64_t signs_ = 0;
   uint64_t life_signs_ = 0;
+  uint64_t departures_ = 0;
   uint64_t regroup_ = 0;
   uint64_t open_rings_ = 0;
   uint64_t open_rings_bytes_ = 0;

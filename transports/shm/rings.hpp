@@ -29,8 +29,9 @@ struct Surroundings {
   const Layout& layout;
   const Notifier& notifier;
   const Arenas& arenas;
-  std::span<const PeerProcess> readable = {};  // by rank; empty: their memory cannot be read
-  std::span<const int> numbers = {};           // TransportConfig::numbers
+  std::span<const PeerProcess> processes = {};  // by rank
+  bool can_pull = false;                        // their memory can be read
+  std::span<const int> numbers = {};            // TransportConfig::numbers
   Staging staging = Staging::kAuto;
   bool oversubscribed = false;  // SharedMemoryConfig::oversubscribed
 

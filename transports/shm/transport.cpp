@@ -32,7 +32,7 @@ class ShmWindow final : public Window {
       place.calls = region_.at<CallLine>(layout.calls(r, lane));
       place.records = region_.at<RecordLine>(layout.records(r, lane));
       place.progress = region_.at<Progress>(layout.progress(r, lane));
-      place.departure = region_.at<Departure>(layout.departure(r, lane));
+      place.departure = region_.at<Departure>(layout.departure(r));
       ranks_.push_back(place);
     }
   }
@@ -154,11 +154,9 @@ class ShmTransport final : public Transport, private SharedMemory, private Recov
       return Status::format(Code::kInternal, "channel {} is open already", channel);
     }
     opened_[static_cast<size_t>(channel)] = true;
-    std::span<const PeerProcess> readable;
-    if (can_pull_) readable = attached_.processes;
     return std::unique_ptr<Endpoint>(std::make_unique<ShmEndpoint>(
-        Surroundings{region(), layout_, notifier_, arenas_, readable, numbers_, config_.staging,
-                     config_.oversubscribed},
+        Surroundings{region(), layout_, notifier_, arenas_, attached_.processes, can_pull_,
+                     numbers_, config_.staging, config_.oversubscribed},
         rank_, channel));
   }
 
@@ -194,6 +192,9 @@ class ShmTransport final : public Transport, private SharedMemory, private Recov
   void* allocate(uint64_t bytes) override { return arenas_.take(bytes); }
   void free(void* memory) override { arenas_.give_back(memory); }
   SharedState* shared_state() override { return region().at<SharedState>(layout_.state()); }
+  const Departure* departure(int rank) override {
+    return region().at<Departure>(layout_.departure(rank));
+  }
   LifeSign* life_sign(int rank) override { return region().at<LifeSign>(layout_.life_sign(rank)); }
   RegroupBoard regroup_board() override {
     return {
