@@ -39,15 +39,31 @@ struct RelayProcess {
   int pid = 0;  // 0: not known, or there is no relay, or in this process
 };
 
+// A socket, and what is said and heard over it.
+struct Line {
+  Fd socket;
+  Session session;
+  bool waits_for_room = false;  // its epoll instance tells of room
+
+  // Takes in some of what has come; returns as recv(2), but is never interrupted.
+  ssize_t receive() {
+    std::byte buffer[4 << 10];
+    ssize_t got = 0;
+    while ((got = recv(socket.get(), buffer, sizeof buffer, 0)) < 0 && errno == EINTR) {
+    }
+    if (got > 0) session.append({buffer, static_cast<size_t>(got)});
+    return got;
+  }
+};
+
 class ControlConnection final : public Control {
  public:
-  ControlConnection(Fd socket, RelayProcess relay, Fd epoll, Session session, const Keeper& keeper,
+  ControlConnection(Line line, RelayProcess relay, Fd epoll, const Keeper& keeper,
                     const WayBack& back)
       : back_(back),
-        socket_(std::move(socket)),
+        line_(std::move(line)),
         relay_(std::move(relay)),
         epoll_(std::move(epoll)),
-        session_(std::move(session)),
         keeper_(keeper) {}
   ~ControlConnection() override;
   ControlConnection(const ControlConnection&) = delete;
@@ -67,20 +83,19 @@ class ControlConnection final : public Control {
   // A connection to the service, in the making. It takes the place of the one to the relay once the
   // service has proved that it knows the secret.
   struct Bypass {
-    Fd socket;
-    Session session;
+    Line line;
     int64_t until_ms;
   };
 
   [[nodiscard]] std::string keeper_name() const;
-  bool flush();
-  void watch_for_room(bool wanted);
+  bool flush() { return flush(line_); }
+  bool flush(Line& line) const;
   void say_farewell();
   void hear(std::vector<ControlNews>& news);
   void understand(std::vector<ControlNews>& news);
   bool take_regroup_parts(std::span<const std::byte> body, std::vector<ControlNews>& news);
   bool begin_bypass();
-  bool prove(Bypass& bypass) const;
+  bool prove(Line& line) const;
   void go_on(std::vector<ControlNews>& news);
   void say_again();
   void drop_relay();
@@ -89,17 +104,15 @@ class ControlConnection final : public Control {
 
   WayBack back_;
   std::mutex mutex_;  // guards everything below but epoll_ and keeper_
-  Fd socket_;
+  Line line_;
   RelayProcess relay_;
   int stopped_looks_ = 0;  // how often in a row the relay's process was seen to be stopped
   std::optional<Bypass> bypass_;
   // An epoll instance that watches the descriptors: a closed socket would be readable for ever.
   const Fd epoll_;
-  Session session_;
   const Keeper keeper_;
   bool failed_ = false;  // has said so; once is enough
   bool left_ = false;
-  bool waits_for_room_ = false;
   // The service's process may end without that being a failure: its ranks have left.
   bool may_end_ = false;
   bool answered_ = false;  // its kLeave has been
@@ -123,14 +136,11 @@ std::vector<ControlNews> ControlConnection::read() {
 void ControlConnection::hear(std::vector<ControlNews>& news) {
   // This is asked first: then all that the relay has said is in the socket.
   const bool relay_ended = relay_.end.open() && wait_for(relay_.end.get(), POLLIN, 0);
-  while (socket_.open()) {
-    std::byte buffer[4 << 10];
-    const ssize_t got = recv(socket_.get(), buffer, sizeof buffer, 0);
-    if (got < 0 && errno == EINTR) continue;
+  while (line_.socket.open()) {
+    const ssize_t got = line_.receive();
     const bool no_more = got < 0 && errno == EAGAIN;
     if (no_more && !(relay_ended && relay_.end.open())) return;
     if (got <= 0) return broken(got < 0 && !no_more ? errno : 0, news);
-    session_.append({buffer, static_cast<size_t>(got)});
     understand(news);
   }
 }
@@ -138,7 +148,7 @@ void ControlConnection::hear(std::vector<ControlNews>& news) {
 void ControlConnection::understand(std::vector<ControlNews>& news) {
   Frame frame{};
   Session::Got got;
-  while ((got = session_.next(frame)) == Session::Got::kFrame) {
+  while ((got = line_.session.next(frame)) == Session::Got::kFrame) {
     int32_t rank = -1;
     if (frame.kind == FrameKind::kGoodbye) {
       may_end_ = true;
@@ -192,8 +202,8 @@ bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
 
 // Goes around the relay, if the broken connection led to one, in one attempt.
 void ControlConnection::broken(int error, std::vector<ControlNews>& news) {
-  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
-  socket_.reset();
+  epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, line_.socket.get(), nullptr);
+  line_.socket.reset();
   drop_relay();
   if (!bypass_.has_value() && !answered_ && begin_bypass()) return;
   if (!bypass_.has_value()) lost(error, news);
@@ -225,9 +235,9 @@ std::string ControlConnection::keeper_name() const {
 void ControlConnection::look() {
   const std::lock_guard lock(mutex_);
   if (bypass_.has_value() && now_ms() >= bypass_->until_ms) {
-    shutdown(bypass_->socket.get(), SHUT_RDWR);
+    shutdown(bypass_->line.socket.get(), SHUT_RDWR);
   }
-  if (!back_.by_relay || bypass_.has_value() || !socket_.open()) return;
+  if (!back_.by_relay || bypass_.has_value() || !line_.socket.open()) return;
   stopped_looks_ = process_state(relay_.pid).stopped() ? stopped_looks_ + 1 : 0;
   if (stopped_looks_ >= kLooks && begin_bypass()) stopped_looks_ = 0;
 }
@@ -235,36 +245,24 @@ void ControlConnection::look() {
 // The connection to the relay, if there still is one, is in use until the bypass has succeeded.
 bool ControlConnection::begin_bypass() {
   if (!back_.by_relay || !keeper_.returns.known()) return false;
-  Bypass bypass{.socket = {},
-                .session = Session(Session::Side::kMember, back_.id.name, back_.id.secret),
-                .until_ms = now_ms() + kComeBackMs};
-  if (start_tcp({}, keeper_.returns, bypass.socket) != 0) return false;
+  Line line{.socket = {},
+            .session = Session(Session::Side::kMember, back_.id.name, back_.id.secret),
+            .waits_for_room = true};
+  if (start_tcp({}, keeper_.returns, line.socket) != 0) return false;
   epoll_event event{.events = EPOLLIN | EPOLLOUT, .data = {}};
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, bypass.socket.get(), &event) != 0) return false;
-  bypass_ = std::move(bypass);
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, line.socket.get(), &event) != 0) return false;
+  bypass_.emplace(Bypass{std::move(line), now_ms() + kComeBackMs});
   return true;
 }
 
 // Goes on with the proof of the secret as far as it can; false: it has failed.
-bool ControlConnection::prove(Bypass& bypass) const {
-  std::vector<std::byte>& out = bypass.session.out();
+bool ControlConnection::prove(Line& line) const {
   Frame frame{};
-  while (!bypass.session.established()) {
-    if (!out.empty()) {
-      const ssize_t sent = send(bypass.socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
-      if (sent < 0 && errno != EAGAIN && errno != EINTR) return false;
-      out.erase(out.begin(), out.begin() + std::max<ssize_t>(sent, 0));
-    }
-    std::byte buffer[1 << 10];
-    const ssize_t got = recv(bypass.socket.get(), buffer, sizeof buffer, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) {
-      epoll_event event{.events = out.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT, .data = {}};
-      return epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, bypass.socket.get(), &event) == 0;
-    }
-    if (got <= 0) return false;
-    bypass.session.append({buffer, static_cast<size_t>(got)});
-    if (bypass.session.next(frame) == Session::Got::kRefused) return false;
+  while (!line.session.established()) {
+    if (!flush(line)) return false;
+    const ssize_t got = line.receive();
+    if (got < 0 && errno == EAGAIN) return true;
+    if (got <= 0 || line.session.next(frame) == Session::Got::kRefused) return false;
   }
   return true;
 }
@@ -272,33 +270,31 @@ bool ControlConnection::prove(Bypass& bypass) const {
 // Goes on with the bypass. What this rank missed comes as news. There is one attempt if the relay
 // has ended: a service that does not answer in time counts as gone.
 void ControlConnection::go_on(std::vector<ControlNews>& news) {
-  if (!prove(*bypass_) || (!bypass_->session.established() && now_ms() >= bypass_->until_ms)) {
-    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, bypass_->socket.get(), nullptr);
+  Line& line = bypass_->line;
+  if (!prove(line) || (!line.session.established() && now_ms() >= bypass_->until_ms)) {
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, line.socket.get(), nullptr);
     bypass_.reset();
-    if (!socket_.open()) lost(0, news);
+    if (!line_.socket.open()) lost(0, news);
     return;
   }
-  if (!bypass_->session.established()) return;
-  heard_.relay_runs = socket_.open() ? 1 : 0;
-  if (socket_.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, socket_.get(), nullptr);
+  if (!line.session.established()) return;
+  heard_.relay_runs = line_.socket.open() ? 1 : 0;
+  if (line_.socket.open()) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, line_.socket.get(), nullptr);
   drop_relay();
-  relay_.replaced = std::exchange(socket_, std::move(bypass_->socket));
-  session_ = std::move(bypass_->session);
+  relay_.replaced = std::exchange(line_, std::move(line)).socket;
   bypass_.reset();
   back_.by_relay = false;
-  epoll_event event{.events = EPOLLIN | EPOLLOUT, .data = {}};
-  waits_for_room_ = epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket_.get(), &event) == 0;
   say_again();
 }
 
 void ControlConnection::say_again() {
   regroup_parts_.clear();
   heard_.rank = back_.rank;
-  session_.put(FrameKind::kReturn, {bytes_of(heard_)});
-  if (failed_) session_.put(FrameKind::kFail, {failure_bytes(failure_)});
-  if (regroups_.has_value()) session_.put(FrameKind::kRegroup, {*regroups_});
-  if (withdraws_) session_.put(FrameKind::kWithdraw, {});
-  if (left_) session_.put(FrameKind::kLeave, {});
+  line_.session.put(FrameKind::kReturn, {bytes_of(heard_)});
+  if (failed_) line_.session.put(FrameKind::kFail, {failure_bytes(failure_)});
+  if (regroups_.has_value()) line_.session.put(FrameKind::kRegroup, {*regroups_});
+  if (withdraws_) line_.session.put(FrameKind::kWithdraw, {});
+  if (left_) line_.session.put(FrameKind::kLeave, {});
   flush();
 }
 
@@ -311,11 +307,12 @@ void ControlConnection::drop_relay() {
 
 // Sends what the system takes at once; fd() becomes readable when it takes more. False if the
 // connection is broken, which read() would find, too.
-bool ControlConnection::flush() {
-  bool open = socket_.open();
-  std::vector<std::byte>& out = session_.out();
-  while (socket_.open() && !out.empty()) {
-    const ssize_t sent = send(socket_.get(), out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+bool ControlConnection::flush(Line& line) const {
+  bool open = line.socket.open();
+  std::vector<std::byte>& out = line.session.out();
+  while (line.socket.open() && !out.empty()) {
+    const ssize_t sent =
+        send(line.socket.get(), out.data(), out.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) {
       open = errno != EPIPE && errno != ECONNRESET;
@@ -323,38 +320,36 @@ bool ControlConnection::flush() {
     }
     out.erase(out.begin(), out.begin() + sent);
   }
-  watch_for_room(!out.empty());
-  return open;
-}
-
-void ControlConnection::watch_for_room(bool wanted) {
-  if (wanted == waits_for_room_ || !socket_.open()) return;
+  const bool wanted = !out.empty();
+  if (wanted == line.waits_for_room || !line.socket.open()) return open;
   epoll_event event{.events = wanted ? EPOLLIN | EPOLLOUT : EPOLLIN, .data = {}};
-  if (epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, socket_.get(), &event) == 0) waits_for_room_ = wanted;
+  const int changed = epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, line.socket.get(), &event);
+  if (changed == 0) line.waits_for_room = wanted;
+  return open;
 }
 
 void ControlConnection::tell(int rank, std::span<const std::byte> note) {
   const std::lock_guard lock(mutex_);
   if (left_) return;
-  session_.put(FrameKind::kTell, {bytes_of(rank), note});
+  line_.session.put(FrameKind::kTell, {bytes_of(rank), note});
   flush();
 }
 
 void ControlConnection::send_page(int rank, std::span<const std::byte> page) {
   const std::lock_guard lock(mutex_);
-  if (left_ || session_.out().size() > kMostUnsent) return;
-  session_.put(FrameKind::kSendPage, {bytes_of(rank), page});
+  if (left_ || line_.session.out().size() > kMostUnsent) return;
+  line_.session.put(FrameKind::kSendPage, {bytes_of(rank), page});
   flush();
 }
 
 Status ControlConnection::regroup(std::span<const std::byte> part) {
   const std::lock_guard lock(mutex_);
-  if ((!socket_.open() && !bypass_.has_value()) || left_) {
+  if ((!line_.socket.open() && !bypass_.has_value()) || left_) {
     return {Code::kPeerFailed,
             keeper_name() + " kept the ranks in touch, and its line to this rank is broken"};
   }
   regroups_.emplace(part.begin(), part.end());
-  session_.put(FrameKind::kRegroup, {part});
+  line_.session.put(FrameKind::kRegroup, {part});
   flush();
   return {};
 }
@@ -363,13 +358,13 @@ void ControlConnection::withdraw() {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   withdraws_ = regroups_.has_value();
-  session_.put(FrameKind::kWithdraw, {});
+  line_.session.put(FrameKind::kWithdraw, {});
   flush();
 }
 
 bool ControlConnection::is_open() {
   const std::lock_guard lock(mutex_);
-  return socket_.open() || bypass_.has_value();
+  return line_.socket.open() || bypass_.has_value();
 }
 
 void ControlConnection::fail(const Status& cause) {
@@ -377,7 +372,7 @@ void ControlConnection::fail(const Status& cause) {
   if (failed_ || left_) return;
   failed_ = true;
   failure_ = cause;
-  session_.put(FrameKind::kFail, {failure_bytes(cause)});
+  line_.session.put(FrameKind::kFail, {failure_bytes(cause)});
   flush();
 }
 
@@ -385,7 +380,7 @@ void ControlConnection::leave() {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   left_ = true;
-  session_.put(FrameKind::kLeave, {});
+  line_.session.put(FrameKind::kLeave, {});
   std::vector<ControlNews> none;
   if (!flush() && back_.by_relay) broken(0, none);
 }
@@ -402,7 +397,7 @@ void ControlConnection::say_farewell() {
   const bool by_relay = back_.by_relay;
   leave();
   if (!is_open()) return;
-  const bool serves = peer_is_this_process(socket_.get());
+  const bool serves = peer_is_this_process(line_.socket.get());
   if (!serves && !by_relay) return;
   int64_t deadline_ms = now_ms() + kFarewellMs;
   bool goes_around = false;
@@ -436,8 +431,9 @@ Result<std::unique_ptr<Control>> make_control_connection(Fd socket, Session sess
     }
     if (peer->pid != getpid()) relay.pid = peer->pid;
   }
-  return std::unique_ptr<Control>(std::make_unique<ControlConnection>(
-      std::move(socket), std::move(relay), std::move(epoll), std::move(session), keeper, back));
+  return std::unique_ptr<Control>(
+      std::make_unique<ControlConnection>(Line{std::move(socket), std::move(session)},
+                                          std::move(relay), std::move(epoll), keeper, back));
 }
 
 }  // namespace tutti::bootstrap

@@ -85,19 +85,15 @@ Status Member::arrive() {
 }
 
 Status Member::prove() {
-  for (;;) {
-    TUTTI_RETURN_IF_ERROR(send());
-    switch (state_.next()) {
-      case Step::kProved: wait_until_ms_ = with_grace(deadline_ms_); return {};
-      case Step::kRefused:
-        unheard_ = session().refusal() == Refusal::kElsewhere;
-        unproved_ = session().refusal() == Refusal::kSecret;
-        return refusal_by(session(), id_);
-      default: break;
-    }
-    TUTTI_RETURN_IF_ERROR(send());
-    TUTTI_RETURN_IF_ERROR(more());
+  Step step{};
+  TUTTI_RETURN_IF_ERROR(go_on_to(step));
+  if (step == Step::kProved) {
+    wait_until_ms_ = with_grace(deadline_ms_);
+    return {};
   }
+  unheard_ = session().refusal() == Refusal::kElsewhere;
+  unproved_ = session().refusal() == Refusal::kSecret;
+  return refusal_by(session(), id_);
 }
 
 // ---- failing -----------------------------------------------------------------------------------
@@ -200,17 +196,22 @@ Status Member::send() {
   return {};
 }
 
-// The next step, or the error that came instead.
-Status Member::await(Step& step) {
+// Says what there is to say, and waits for the next step.
+Status Member::go_on_to(Step& step) {
   TUTTI_RETURN_IF_ERROR(send());
   receiving_ = true;
-  while ((step = state_.next()) == Step::kMore) {
-    if (Status status = more(); !status.ok()) {
-      receiving_ = false;
-      return status;
-    }
+  Status status;
+  while (status.ok() && (step = state_.next()) == Step::kMore) {
+    status = send();  // the proof, once it is asked for
+    if (status.ok()) status = more();
   }
   receiving_ = false;
+  return status;
+}
+
+// The next step, or the error that came instead.
+Status Member::await(Step& step) {
+  TUTTI_RETURN_IF_ERROR(go_on_to(step));
   // Whatever it is, the service has spoken to this rank.
   unheard_ = false;
   if (step == Step::kRefused) return tampered_with();

@@ -48,6 +48,7 @@ class Member final : public Exchange {
   void say_hello();
   Status tell_failure(const Status& mine);
   Status send();
+  Status go_on_to(Step& step);
   Status await(Step& step);
   Status await_this(Step wanted);
   Status more();
