@@ -150,25 +150,9 @@ WaitEnd Executor::wait_here(const Plan& plan, const Ready& ready) {
   ReportedWait reported(queues_.front()->wait_reporter(), call);
   Waiter waiter = waiter_with(settings_.caller_budget);
   waiter.slow = &reported;
-  if (journal_ == nullptr) return wait_until(waiter, ready);
-  int64_t left_ms = waiter.timeout_ms;
-  for (;;) {
-    waiter.timeout_ms = std::min(left_ms, Operation::kTellAfterMs);
-    const WaitEnd end = wait_until(waiter, ready);
-    if (end == WaitEnd::kReady) note_journaled_end();
-    if (end != WaitEnd::kDeadline || left_ms <= Operation::kTellAfterMs) return end;
-    tell_awaited(lanes, sequence_);
-    if (left_ms != kNever) left_ms -= Operation::kTellAfterMs;
-  }
-}
-
-void Executor::tell_awaited(const LaneGroup& lanes, uint64_t sequence) {
-  lanes.for_each_awaited([&](int rank) { journal_->wait_for(rank, sequence); });
-}
-
-void Executor::tell_awaited(Operation& operation, const LaneGroup& lanes) {
-  operation.tell_ms_ = rough_deadline_ms(Operation::kTellAfterMs);
-  tell_awaited(lanes, operation.sequence_);
+  const WaitEnd end = wait_until(waiter, ready);
+  if (end == WaitEnd::kReady && journal_ != nullptr) note_journaled_end();
+  return end;
 }
 
 void Executor::heard(int peer, std::span<const std::byte> note) {
@@ -207,7 +191,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   const bool brief = is_brief(*operation.plan_, operation.call_.count, ranks_);
   const bool begun = brief && idle();
   if (begun && ends_at_once(operation)) return {};
-  operation.begins(timeout_ms(), journal_ != nullptr);
+  operation.begins(timeout_ms());
   const size_t parts = operation.plan_->lanes.size();
   operation.parts_left_.store(parts, std::memory_order_relaxed);
   outstanding_.fetch_add(1, std::memory_order_relaxed);

@@ -67,8 +67,6 @@ class Executor : public HelpedProgress {
   void note_journaled_end();
   template <typename Ready>
   WaitEnd wait_here(const Plan& plan, const Ready& ready);
-  void tell_awaited(const LaneGroup& lanes, uint64_t sequence);
-  void tell_awaited(Operation& operation, const LaneGroup& lanes);
   Status run_queued(const Call& call);
   [[nodiscard]] Status why_failed(LaneGroup& lanes);
   void find_out_what_differs(const LaneGroup& lanes, uint64_t sequence);

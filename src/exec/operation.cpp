@@ -20,10 +20,9 @@ Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom);
 Status Operation::wait_inside(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
 HelpedProgress& Operation::progress() const { return executor_; }
 
-void Operation::begins(int64_t timeout_ms, bool tells) {
+void Operation::begins(int64_t timeout_ms) {
   const int64_t now_ms = rough_ms();
   deadline_ms_ = rough_deadline_ms(timeout_ms, now_ms);
-  tell_ms_ = tells ? rough_deadline_ms(kTellAfterMs, now_ms) : kNever;
   reports_ms_ = rough_deadline_ms(kLastsAfterMs, now_ms);
   awaited_ms_.store(kNever, std::memory_order_relaxed);
 }
@@ -91,7 +90,6 @@ bool LaneQueue::has_ended(Operation& operation, Status& status) {
   const bool stopped = executor_.health_.stopped();
   const int64_t now_ms = rough_ms();
   if (advance == Advance::kBlocked && !stopped && now_ms < operation.deadline_ms_) {
-    if (now_ms >= operation.tell_ms_ && index_ == 0) executor_.tell_awaited(operation, *lanes_);
     if (now_ms >= operation.reports_ms_) tick(operation);
     return false;
   }

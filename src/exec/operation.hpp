@@ -32,9 +32,6 @@ class Operation : public Completion {
  private:
   friend class Executor;
   friend class LaneQueue;
-  // How long a call waits before it tells the ranks that it waits for them, and again if these are
-  // others then.
-  static constexpr int64_t kTellAfterMs = 1000;
   // How long an operation that was started waits before shared memory says that it does.
   static constexpr int64_t kLastsAfterMs = 20;
 
@@ -42,9 +39,8 @@ class Operation : public Completion {
   void note_waiter() {
     if (awaited_ms_.load(std::memory_order_relaxed) == kNever) awaited_ms_.store(rough_ms());
   }
-  // Counts its waits from now on: they have `timeout_ms`; `tells`: there is a journal.
-  void begins(int64_t timeout_ms, bool tells);
-
+  // Counts its waits from now on: they have `timeout_ms`.
+  void begins(int64_t timeout_ms);
   // The length of a block.
   [[nodiscard]] uint64_t bytes() const { return call_.count * plan_->element_bytes; }
 
@@ -54,8 +50,7 @@ class Operation : public Completion {
   uint64_t sequence_ = 0;
   uint32_t chain_ = 0;  // as Lane::start() takes it
   int64_t deadline_ms_ = kNever;
-  int64_t tell_ms_ = kNever;     // when to tell the ranks waited for; the first lane's driver does
-  int64_t reports_ms_ = kNever;  // when its wait counts as long
+  int64_t reports_ms_ = kNever;              // when its wait counts as long
   std::atomic<int64_t> awaited_ms_{kNever};  // since when a thread waits for it
   std::atomic<size_t> parts_left_{0};
   BriefLock error_lock_;

@@ -21,6 +21,8 @@ namespace {
 // The wait before it is first found out for whom, which allocates; then between two times.
 constexpr int64_t kLookAfterMs = 100;
 constexpr int64_t kLookEveryMs = 500;
+// The wait before those who are waited for are told.
+constexpr int64_t kTellAfterMs = 1000;
 // Ranks of other hosts warn this much later than those of rank 0's host. So they can see its
 // warning and stay silent.
 constexpr int64_t kElsewhereLaterMs = kLookEveryMs + 100;
@@ -66,6 +68,7 @@ void WaitReporter::look(const PendingWait& waiting, int64_t now_ms) {
   try {
     waiting.look(wait_);
     if (note_ != nullptr) note_->post(wait_);
+    if (now_ms - wait_.since_ms >= kTellAfterMs) waiting.tell();
     if (now_ms - wait_.since_ms < next_warning_ms_) {
       const int64_t until_warning_ms = next_warning_ms_ - (now_ms - wait_.since_ms);
       next_look_ms_ = now_ms + std::min(kLookEveryMs, until_warning_ms);
@@ -130,6 +133,11 @@ void PendingCall::look(Wait& wait) const {
   const std::optional<CallRecord> told = journal_->last_told_by(wait.awaited[0]);
   wait.has_told = told ? 1 : 0;
   if (told) wait.last = *told;
+}
+
+void PendingCall::tell() const {
+  if (journal_ == nullptr) return;
+  lanes_.for_each_awaited([this](int rank) { journal_->wait_for(rank, record_.sequence); });
 }
 
 void PendingCall::ask() const {

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Reports of a long wait. After a moment they are in shared memory, for those who look from outside
-// (transports/notes.hpp); after TUTTI_WARN_AFTER_MS in the log, and then at growing intervals. If
+// (transports/notes.hpp); after a second the ranks of other hosts that are waited for are told;
+// after TUTTI_WARN_AFTER_MS they are in the log, and then at growing intervals. If
 // several ranks of a host wait in one communicator, only the lowest of them logs it. If ranks of
 // several hosts wait in one call, only one host does, that of rank 0 if it waits.
 #pragma once
@@ -36,6 +37,8 @@ class PendingWait {
   virtual void fill(Wait& wait) const = 0;
   // Sets the fields that say which ranks are waited for; may allocate.
   virtual void look(Wait& wait) const = 0;
+  // Tells ranks of other hosts that they are waited for; called again and again.
+  virtual void tell() const {}
   // Asks other hosts for what whom() will say; called a moment before whom().
   virtual void ask() const {}
   // Ranks of other hosts that wait in the same, and have asked since then.
@@ -107,6 +110,7 @@ class PendingCall final : public PendingWait {
         started_(started) {}
   void fill(Wait& wait) const override;
   void look(Wait& wait) const override;
+  void tell() const override;
   void ask() const override;
   [[nodiscard]] std::vector<int> askers(int64_t since_ms) const override;
   [[nodiscard]] std::string what() const override { return describe(record_); }
