@@ -13,6 +13,9 @@
 #include <span>
 #include <type_traits>
 
+#include "core/stamp.hpp"
+#include "core/wait.hpp"
+
 namespace tutti {
 
 // A call in numbers, for error texts.
@@ -25,6 +28,23 @@ struct CallRecord {
   uint8_t op;
   uint8_t detail_ranks;  // see CountDigest in exec/call.hpp; 0: `detail` is the call's purpose
   uint64_t detail;
+};
+
+// One of a rank's last calls, and when it was. Read only on an error or from outside. Each call
+// line has one, written before it, and the stamps (core/stamp.hpp) after it.
+struct alignas(kCacheLine) RecordLine {
+  CallRecord record;
+  std::atomic<uint64_t> begun;  // 0: not known
+  std::atomic<uint64_t> ended;  // of a call that had to wait for long; else of an older one
+
+  // Notes a call that has no call line. While it is written, its time is not known.
+  void begin(const CallRecord& call) {
+    begun.store(0, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_release);
+    record = call;
+    begun.store(stamp_now(), std::memory_order_release);
+  }
+  void end() { ended.store(stamp_now(), std::memory_order_relaxed); }
 };
 
 // A value that one thread writes at a time and anybody reads.
@@ -93,15 +113,6 @@ struct Wait {
 static_assert(sizeof(Wait) == 160);
 using WaitNote = SharedNote<Wait>;
 
-// One of the last calls that leave no entry in shared memory: those among ranks of several hosts,
-// and the first that a rank makes on a communicator that has failed.
-struct NotedCall {
-  CallRecord record{};
-  uint64_t begun = 0;  // a stamp (core/stamp.hpp)
-  uint64_t ended = 0;  // another, if a thread has waited for it, or it was refused
-};
-using NotedCallNote = SharedNote<NotedCall>;
-
 // Calls whose algorithm a variable names, though the cost model expects another to take less time.
 struct Demand {
   CallRecord call{};  // without a sequence
@@ -130,8 +141,10 @@ struct Notes {
   WaitNote call;                     // of the lane
   WaitNote messages[kMessageNotes];  // of the first lane alone, as what follows
   WaitNote making;                   // for ranks that a communicator is made of
-  NotedCallNote calls[kNotedCalls];  // by sequence
-  DemandNote demand;                 // rank 0's: the calls that lose most by one
+  // The last calls that leave no entry in shared memory, by sequence: those among ranks of several
+  // hosts, and the first that a rank makes on a communicator that has failed.
+  RecordLine calls[kNotedCalls];
+  DemandNote demand;  // rank 0's: the calls that lose most by one
   JamNote jam;
 };
 

@@ -38,16 +38,6 @@ struct alignas(kCacheLine) Progress {
   std::atomic<uint32_t> tick;
 };
 
-// Written before each call line, of which each has its record, and read only on an error or from
-// outside.
-struct alignas(kCacheLine) RecordLine {
-  CallRecord record;
-  // Stamps (core/stamp.hpp): written after the call line; of a call that had to wait for long, else
-  // of an older one.
-  std::atomic<uint64_t> begun;
-  std::atomic<uint64_t> ended;
-};
-
 // Sizes that all ranks agree on.
 struct WindowSizes {
   SlotPlan slots;

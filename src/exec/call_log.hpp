@@ -81,7 +81,7 @@ class CallLog {
     about.begun.store(stamp_now(), std::memory_order_relaxed);
   }
   // Notes that the call that ran last, which had to wait for long, has ended.
-  void note_end() { about_call(rank_, call_).ended.store(stamp_now(), std::memory_order_relaxed); }
+  void note_end() { about_call(rank_, call_).end(); }
   void publish(uint32_t tick) {
     own().progress->tick.store(tick_base_ + tick, std::memory_order_release);
   }

@@ -125,22 +125,14 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
 bool Executor::enter_journal(const Plan& plan, uint32_t& chain) {
   const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
   if (!status.ok()) health_.fail(status);
-  if (Notes* const notes = transport_.notes(rank_, 0); notes != nullptr) {
-    notes->calls[sequence_ % kNotedCalls].post(
-        {.record = plan.record_of(sequence_), .begun = stamp_now()});
-  }
+  if (RecordLine* const noted = noted_call(sequence_)) noted->begin(plan.record_of(sequence_));
   return status.ok();
 }
 
-// Notes that a call which enter_journal() has noted has ended, after this thread had to wait.
-void Executor::note_journaled_end() {
+// The place of a call of that number among those that are noted; null if there is none.
+RecordLine* Executor::noted_call(uint64_t sequence) {
   Notes* const notes = transport_.notes(rank_, 0);
-  if (notes == nullptr) return;
-  NotedCallNote& note = notes->calls[sequence_ % kNotedCalls];
-  std::optional<NotedCall> call = note.read();
-  if (!call || call->record.sequence != sequence_) return;
-  call->ended = stamp_now();
-  note.post(*call);
+  return notes == nullptr ? nullptr : &notes->calls[sequence % kNotedCalls];
 }
 
 template <typename Ready>
@@ -151,7 +143,9 @@ WaitEnd Executor::wait_here(const Plan& plan, const Ready& ready) {
   Waiter waiter = waiter_with(settings_.caller_budget);
   waiter.slow = &reported;
   const WaitEnd end = wait_until(waiter, ready);
-  if (end == WaitEnd::kReady && journal_ != nullptr) note_journaled_end();
+  if (end != WaitEnd::kReady || journal_ == nullptr) return end;
+  RecordLine* const noted = noted_call(sequence_);
+  if (noted != nullptr && noted->record.sequence == sequence_) noted->end();
   return end;
 }
 

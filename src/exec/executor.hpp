@@ -64,7 +64,7 @@ class Executor : public HelpedProgress {
   friend class LaneQueue;
   Status run_here(const Call& call, const Plan& plan);
   bool enter_journal(const Plan& plan, uint32_t& chain);
-  void note_journaled_end();
+  [[nodiscard]] RecordLine* noted_call(uint64_t sequence);
   template <typename Ready>
   WaitEnd wait_here(const Plan& plan, const Ready& ready);
   Status run_queued(const Call& call);

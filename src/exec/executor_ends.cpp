@@ -116,14 +116,10 @@ Status Executor::broke_down(LaneGroup& lanes, const Call& call, uint64_t sequenc
 
 Status Executor::refuse(const Call& call) {
   const uint64_t sequence = sequence_ + 1;
-  Notes* const notes = transport_.notes(rank_, 0);
-  if (notes != nullptr && !health_.has_ended_a_call()) {
-    NotedCallNote& note = notes->calls[sequence % kNotedCalls];
-    const std::optional<NotedCall> noted = note.read();
-    if (noted && noted->record.sequence != sequence) {
-      const uint64_t now = stamp_now();
-      note.post({.record = record_of(call, sequence, digest_of(call)), .begun = now, .ended = now});
-    }
+  RecordLine* const noted = health_.has_ended_a_call() ? nullptr : noted_call(sequence);
+  if (noted != nullptr && noted->record.sequence != sequence) {
+    noted->begin(record_of(call, sequence, digest_of(call)));
+    noted->end();
   }
   return why_stopped(call, sequence);
 }

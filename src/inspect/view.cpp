@@ -110,6 +110,13 @@ uint32_t last_entered(const Blocks& lane) {
   return last;
 }
 
+void take_call(const RecordLine& line, uint32_t number, std::vector<PastCall>& past) {
+  past.push_back({.record = line.record,
+                  .number = number,
+                  .begun = line.begun.load(std::memory_order_relaxed),
+                  .ended = line.ended.load(std::memory_order_relaxed)});
+}
+
 // The records of the last calls. That of the oldest may be of one that is being entered.
 void take_calls(const Blocks& lane, const Descriptor& about, std::vector<PastCall>& past) {
   const auto* records = part_of<RecordLine>(lane, about.records_at);
@@ -119,19 +126,14 @@ void take_calls(const Blocks& lane, const Descriptor& about, std::vector<PastCal
     const uint32_t number = last - i + 1;
     const RecordLine& line = records[number % kCallLines];
     if (line.record.sequence > last_sequence || line.record.sequence == 0) continue;
-    past.push_back({.record = line.record,
-                    .number = number,
-                    .begun = line.begun.load(std::memory_order_relaxed),
-                    .ended = line.ended.load(std::memory_order_relaxed)});
+    take_call(line, number, past);
   }
   std::ranges::stable_sort(past, {}, [](const PastCall& call) { return call.record.sequence; });
 }
 
 void take_noted_calls(const Notes& notes, std::vector<PastCall>& past) {
-  for (const NotedCallNote& note : notes.calls) {
-    const std::optional<NotedCall> call = note.read();
-    if (!call || call->record.sequence == 0) continue;
-    past.push_back({.record = call->record, .begun = call->begun, .ended = call->ended});
+  for (const RecordLine& line : notes.calls) {
+    if (line.record.sequence != 0) take_call(line, 0, past);
   }
   std::ranges::stable_sort(past, {}, [](const PastCall& call) { return call.record.sequence; });
 }
