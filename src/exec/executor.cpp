@@ -85,13 +85,20 @@ Status Executor::run(const Call& call) {
   }
 }
 
+// Counts a call that begins; false if another rank's call of that number does not match.
+inline bool Executor::count(const Call& call, const Plan& plan, uint32_t& chain) {
+  ++sequence_;
+  if (journal_ != nullptr && !enter_journal(plan, chain)) [[unlikely]]
+    return false;
+  TUTTI_PROBE(call_enter, settings_, sequence_, call.collective, call.count, plan.element_bytes);
+  return true;
+}
+
 Status Executor::run_here(const Call& call, const Plan& plan) {
   LaneGroup& lane = queues_.front()->lanes();
-  ++sequence_;
   uint32_t chain = 0;
-  if (journal_ != nullptr && !enter_journal(plan, chain)) [[unlikely]]
+  if (!count(call, plan, chain)) [[unlikely]]
     return why_stopped(call, sequence_);
-  TUTTI_PROBE(call_enter, settings_, sequence_, call.collective, call.count, plan.element_bytes);
   try {
     lane.start(plan, 0, call, sequence_, chain);
     Advance advance = lane.advance();
@@ -120,8 +127,7 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
   }
 }
 
-// Enters the call in the journal and in the notes. Returns false if another rank's call of that
-// number does not match.
+// Enters the call in the journal and in the notes; returns as count().
 bool Executor::enter_journal(const Plan& plan, uint32_t& chain) {
   const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
   if (!status.ok()) health_.fail(status);
@@ -163,14 +169,9 @@ Status Executor::run_queued(const Call& call) {
 Status Executor::prepare(Operation& operation) {
   operation.plan_ = plans_.find(operation.call_);
   if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
-  ++sequence_;
-  if (journal_ != nullptr && !enter_journal(*operation.plan_, operation.chain_)) {
-    return why_stopped(operation.call_, sequence_);
-  }
+  const bool matches = count(operation.call_, *operation.plan_, operation.chain_);
   operation.sequence_ = sequence_;
-  TUTTI_PROBE(call_enter, settings_, sequence_, operation.call_.collective, operation.call_.count,
-              operation.plan_->element_bytes);
-  return {};
+  return matches ? Status() : why_stopped(operation.call_, sequence_);
 }
 
 Status Executor::submit(Operation& operation, StartedFor whom) {
@@ -182,14 +183,24 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   } catch (...) {
     return broke_down(operation.call_, sequence_ + 1);
   }
+  // A brief operation is begun by the thread that starts it: at once if it is the only one, else if
+  // it is its turn.
   const bool brief = is_brief(*operation.plan_, operation.call_.count, ranks_);
-  const bool begun = brief && idle();
-  if (begun && ends_at_once(operation)) return {};
+  const bool alone = brief && idle();
+  if (alone && ends_at_once(operation)) return {};
+  queue(operation, alone);
+  if (whom == StartedFor::kCaller) return {};
+  if (brief && !alone) queues_.front()->drive();
+  after_start(has_callback);
+  return {};
+}
+
+// Queues its parts; `begun`: the first lane runs it already. The operation may end and be gone.
+void Executor::queue(Operation& operation, bool begun) {
   operation.begins(timeout_ms());
   const size_t parts = operation.plan_->lanes.size();
   operation.parts_left_.store(parts, std::memory_order_relaxed);
   outstanding_.fetch_add(1, std::memory_order_relaxed);
-  // The operation may end and be gone from the last push on.
   for (size_t lane = 0; lane < parts; ++lane) {
     if (queues_[lane]->push(operation, begun)) continue;
     health_.fail(out_of_memory());
@@ -197,10 +208,6 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
     part_ended(operation, out_of_memory());
   }
   for (size_t lane = 1; lane < parts; ++lane) wake(static_cast<int>(lane));
-  if (whom == StartedFor::kCaller) return {};
-  if (brief && !begun) queues_.front()->drive();
-  after_start(has_callback);
-  return {};
 }
 
 // Begins an operation while no other is outstanding; returns whether it ended at once.
