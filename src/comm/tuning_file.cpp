@@ -110,7 +110,9 @@ Result<Tuning> read_tuning_file(const std::string& path) {
 
 Status write_tuning_file(const std::string& path, const Tuning& tuning) {
   Status status = make_private_folders(std::filesystem::path(path).parent_path().string());
-  if (status.ok()) status = replace_file(path, print_tuning(tuning), kPrivateFile);
+  if (status.ok()) {
+    status = replace_file(path, print_tuning(tuning), kPrivateFile, Durable::kYes);
+  }
   return status.with_context("tuning file " + path);
 }
 

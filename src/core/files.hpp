@@ -54,8 +54,12 @@ inline std::string text_in_file(const std::string& path) {
 
 inline constexpr mode_t kPrivateFile = 0600;  // for its user alone
 inline constexpr mode_t kPublicFile = 0666;   // less what the umask takes away
-// So that a reader finds the old file or the new one, whole, and on the disk.
-Status replace_file(const std::string& path, std::string_view text, mode_t mode);
+// Whether a file is to outlast the end of the machine, and be seen by other hosts at once.
+enum class Durable : bool { kNo, kYes };
+// So that a reader finds the old file or the new one, whole. The new one is first a draft beside
+// it; those that a process left when it was killed go at a later call.
+Status replace_file(const std::string& path, std::string_view text, mode_t mode,
+                    Durable durable = Durable::kNo);
 // The folder and those above it, where they are missing, for their user alone.
 Status make_private_folders(const std::string& folder);
 

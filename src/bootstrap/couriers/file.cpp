@@ -35,7 +35,8 @@ class File final : public Courier {
     ++number_;
     if (place_.rank != 0) return wait_and_read(path, head, deadline_ms);
     remove_written();
-    TUTTI_RETURN_IF_ERROR(replace_file(path, head + std::string(mine) + "\n", kPrivateFile));
+    TUTTI_RETURN_IF_ERROR(
+        replace_file(path, head + std::string(mine) + "\n", kPrivateFile, Durable::kYes));
     written_ = path;
     return std::string(mine);
   }
