@@ -96,16 +96,16 @@ bool Messages::start_by(Message& message, const Post& post) {
 }
 template bool Messages::start_by(Message&, const std::function<void()>&);
 
-bool Messages::drive(int worker) { return needs(worker) && push(); }
+bool Messages::drive(int worker) { return needs(worker) && push(By::kWorker); }
 
-bool Messages::push() {
+bool Messages::push(By by) {
   if (idle()) return false;
   Message* ended = nullptr;
   {
     // Whoever holds it is polling.
     const std::unique_lock lock(lock_, std::try_to_lock);
     if (!lock.owns_lock()) return false;
-    ended = poll_locked();
+    ended = poll_locked(by);
   }
   const bool any = ended != nullptr;
   while (ended != nullptr) end(*std::exchange(ended, ended->next_ended_));
@@ -125,7 +125,7 @@ bool Messages::poll_for_active() {
 }
 
 // Moves data; takes out of active_, and gives in a list, what is done or has to be given up.
-Message* Messages::poll_locked() {
+Message* Messages::poll_locked(By by) {
   try {
     if (poll_for_active()) {
       note_move();
@@ -135,20 +135,20 @@ Message* Messages::poll_locked() {
     health_.fail_by_exception("its messages");
   }
   if (active_.size() <= kFewActive) [[likely]]
-    return take_ended();
+    return take_ended(by);
   const double begun_s = now_s();
   if (begun_s < next_look_s_) return nullptr;
-  Message* const ended = take_ended();
+  Message* const ended = take_ended(by);
   const double now = now_s();
   next_look_s_ = now + kLookApart * (now - begun_s);
   return ended;
 }
 
-Message* Messages::take_ended() {
+Message* Messages::take_ended(By by) {
   Message* first = nullptr;
   Message** last = &first;
   std::erase_if(active_, [&](Message* message) {
-    if (!is_over(*message)) return false;
+    if (!is_over(*message, by)) return false;
     *last = message;
     last = &message->next_ended_;
     *last = nullptr;
@@ -157,12 +157,13 @@ Message* Messages::take_ended() {
   return first;
 }
 
-// Whether it is done; gives it up if it has to be.
-bool Messages::is_over(Message& message) {
+// Whether it is done; gives it up if it has to be. What a worker ends the application does not know
+// yet: its next call is no answer to that.
+bool Messages::is_over(Message& message, By by) {
   if (message.transfer_.done) return true;
   Status reason;
   if (health_.stopped()) {
-    reason = health_.cause_for_call();
+    reason = by == By::kWorker ? health_.cause() : health_.cause_for_call();
   } else if (message.deadline_ms_ != kNever && rough_ms() >= message.deadline_ms_) {
     reason = late(message.arguments_);
   }
@@ -219,7 +220,7 @@ bool Messages::cancel(Message& message) {
     give_up(transfer, {});
     transfer.tag = tag_of(message.arguments_);
   }
-  push();
+  push(By::kApplication);
   return true;
 }
 

@@ -107,7 +107,7 @@ class Messages : public HelpedProgress {
   [[nodiscard]] std::optional<Unmet> unmet_by(const MessageArguments& arguments);
   // The first message that was started and has not ended; none: there is none.
   [[nodiscard]] std::optional<MessageArguments> first_under_way();
-  void help() override { push(); }
+  void help() override { push(By::kApplication); }
   Status drain();
   // Tells the peers that no more messages come or are taken. Nothing is under way.
   void leave();
@@ -119,6 +119,8 @@ class Messages : public HelpedProgress {
 
  private:
   friend class Fetches;
+  // Whose thread moves messages.
+  enum class By : uint8_t { kApplication, kWorker };
   void run_here(std::span<BlockingMessage> messages);
   void run_queued(std::span<BlockingMessage> messages);
   void wait_here(std::span<BlockingMessage> pending, std::span<BlockingMessage> all);
@@ -129,14 +131,14 @@ class Messages : public HelpedProgress {
   template <typename Post>
   bool start_by(Message& message, const Post& post);
   void post(const MessageArguments& arguments, Transfer& transfer);
-  bool push();
+  bool push(By by);
   [[nodiscard]] bool has_work(int worker) const override;
   [[nodiscard]] bool held() const override { return lock_.held(); }
   void cannot_start_worker(const Status& why) override { health_.lack(why); }
   bool poll_for_active();
-  Message* poll_locked();
-  Message* take_ended();
-  bool is_over(Message& message);
+  Message* poll_locked(By by);
+  Message* take_ended(By by);
+  bool is_over(Message& message, By by);
   [[nodiscard]] Status late(const MessageArguments& arguments) const;
   void give_up(Transfer& transfer, Status reason);
   void end(Message& message);

@@ -74,6 +74,24 @@ TEST(Communicator, WhatIsStartedAndNeedsNobodyEndsAtOnceAndStartsNoWorker) {
   });
 }
 
+// It may be the call that the ranks have failed about. The application has heard of nothing yet.
+TEST(Communicator, ACallThatIsRefusedAfterAWorkerHasEndedAMessageIsNoted) {
+  run_thread_ranks(1, [](Communicator& communicator) {
+    int32_t data = 0;
+    Message receive(communicator.messages(),
+                    {.type = DataType::kInt32, .peer = 0, .tag = 1, .buffer = &data, .count = 1});
+    ASSERT_TRUE(receive.start(StartedFor::kWorkers).ok());
+    communicator.health().fail({Code::kMismatch, "ranks made different calls"});
+    while (!receive.done()) communicator.messages().drive(0);
+    EXPECT_EQ(receive.status().code(), Code::kMismatch);
+    const RecordLine& noted = communicator.transport().notes(0, 0)->calls[1 % kNotedCalls];
+    EXPECT_EQ(noted.record.sequence, 0u);
+    EXPECT_EQ(communicator.executor().run(Call{}).code(), Code::kMismatch);
+    EXPECT_EQ(noted.record.sequence, 1u);
+    EXPECT_NE(noted.begun.load(), 0u);
+  });
+}
+
 TEST(Communicator, AWorkerEndsWhatIsStartedByWhoUsuallyWaits) {
   run_thread_ranks(2, [](Communicator& communicator) {
     const auto send = contribution(communicator, 100);

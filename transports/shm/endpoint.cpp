@@ -43,9 +43,7 @@ Status ShmEndpoint::why_not(int rank) const {
 
 bool ShmEndpoint::poll_until(const Transfer* wanted) {
   if (move(wanted)) return true;
-  if (departures_.load(std::memory_order_relaxed) == departures_seen_) return false;
-  note_departures();
-  return true;
+  return departures_.load(std::memory_order_relaxed) != departures_seen_ && note_departures();
 }
 
 bool ShmEndpoint::move(const Transfer* wanted) {
@@ -73,8 +71,9 @@ void ShmEndpoint::leave(std::span<const std::byte> last_words) {
   if (own.left.load(std::memory_order_relaxed) != 0) return;  // said on another channel
   own.bytes = static_cast<uint32_t>(std::min(last_words.size(), kMaxLastWords));
   std::copy_n(last_words.begin(), own.bytes, own.last_words);
+  // Counted first: whoever is killed in between has died, and is looked for until that is known.
+  departures_.fetch_add(1, std::memory_order_relaxed);
   own.left.store(1, std::memory_order_release);
-  departures_.fetch_add(1, std::memory_order_release);
   around_.notifier.all();
   // At least one of two ranks that leave at the same time sees all of the other's.
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -87,16 +86,19 @@ std::span<const std::byte> ShmEndpoint::last_words_of(int rank) const {
 }
 
 // All that a rank sent before it left is seen with its departure: it is taken in first.
-void ShmEndpoint::note_departures() {
-  departures_seen_ = departures_.load(std::memory_order_acquire);
+bool ShmEndpoint::note_departures() {
   std::vector<int> leavers;
+  departures_seen_ = 0;
   for (int r = 0; r < ranks(); ++r) {
-    if (r == rank_ || has_left(r)) continue;
-    if (departure(r).left.load(std::memory_order_acquire) != 0) leavers.push_back(r);
+    if (departure(r).left.load(std::memory_order_acquire) == 0) continue;
+    ++departures_seen_;
+    if (r != rank_ && !has_left(r)) leavers.push_back(r);
   }
+  if (leavers.empty()) return false;
   while (move(nullptr)) {
   }
   for (const int leaver : leavers) note_left(leaver);
+  return true;
 }
 
 // ---- what goes into the rings ----

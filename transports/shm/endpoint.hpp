@@ -62,7 +62,7 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   void abandon(Operation& operation);
 
   bool move(const Transfer* wanted);
-  void note_departures();
+  bool note_departures();
   [[nodiscard]] Departure& departure(int rank) const {
     return *around_.region.at<Departure>(around_.layout.departure(rank));
   }
@@ -98,7 +98,7 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   LongMessages long_messages_;
   std::vector<int> incoming_;  // those that have opened a ring to us
   std::atomic<uint32_t>& departures_;
-  uint32_t departures_seen_ = 0;
+  uint32_t departures_seen_ = 0;  // of these, this rank's own included
 };
 
 }  // namespace tutti::shm
