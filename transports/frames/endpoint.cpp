@@ -26,8 +26,11 @@ FrameEndpoint::FrameEndpoint(std::unique_ptr<Port> port,
       names_(std::move(names)),
       cookie_(cookie),
       requests_(std::move(port)),
-      keeps_frames_(requests_.port().rails() > 1 && requests_.port().tells_of_breaks()),
-      tells_all_(!requests_.port().refuses()) {}
+      rails_(ranks(), requests_.port().rails()),
+      frames_(*this, requests_, rails_, ranks(),
+              requests_.port().rails() > 1 && requests_.port().tells_of_breaks()),
+      departures_(rank, ranks(), !requests_.port().refuses()),
+      silent_(ranks()) {}
 
 FrameEndpoint::~FrameEndpoint() {
   try_to([this] { say_goodbye(); });
@@ -35,13 +38,10 @@ FrameEndpoint::~FrameEndpoint() {
 }
 
 Status FrameEndpoint::greet(int64_t deadline_ms) {
-  for (int r = rank_ + 1; r < ranks(); ++r) {
-    peer(r).hellos_owed = port().rails();
-    make_busy(r);
-  }
+  for (int r = rank_ + 1; r < ranks(); ++r) frames_.owe_hellos(r, port().rails());
   const auto met_all = [&] {
     for (int r = 0; r < ranks(); ++r) {
-      if (r != rank_ && !peer(r).met(port().rails())) return false;
+      if (r != rank_ && !frames_.met(r, port().rails())) return false;
     }
     return true;
   };
@@ -52,15 +52,15 @@ Status FrameEndpoint::greet(int64_t deadline_ms) {
              return !other.failure.ok();
            });
   };
-  greeting_ = true;
+  stage_ = Stage::kGreeting;
   const bool in_time = yield_until(deadline_ms, met_or_failed);
-  greeting_ = false;
+  stage_ = Stage::kOpen;
   if (!closed_.ok()) return closed_;
   for (int r = 0; r < ranks(); ++r) {
     if (!peer(r).failure.ok()) return peer(r).failure;
   }
   for (int r = 0; r < ranks() && !in_time; ++r) {
-    const uint32_t hellos = peer(r).in_order.expected();  // over the rails before came those before
+    const uint32_t hellos = frames_.heard(r);  // over the rails before came those before
     if (r == rank_ || hellos >= port().rails()) continue;
     const std::string rail = port().rails() > 1 ? fmt::format("rail {}, ", hellos) : "";
     return Status::format(Code::kTimeout, "{} was not reached in time over {}{}",
@@ -74,8 +74,8 @@ Status FrameEndpoint::why_not(int rank) const {
   if (rank == kAnySource) {
     return all_have_left() ? Status{Code::kPeerFailed, std::string(kAllHaveLeft)} : Status{};
   }
-  const Peer& to = peer(rank);
-  if (!to.failure.ok() || !to.left) return to.failure;
+  const Status& failure = peer(rank).failure;
+  if (!failure.ok() || !has_left(rank)) return failure;
   return {Code::kPeerFailed,
           (*names_)[static_cast<size_t>(rank)] + " has destroyed its communicator"};
 }
@@ -130,8 +130,7 @@ void FrameEndpoint::abandon(Operation& operation) {
 // Ends all transfers with a peer.
 void FrameEndpoint::give_up(int rank, const Status& failure) {
   if (!peer(rank).failure.ok()) return;
-  peer(rank).in_order.forget();
-  forget_frames(rank);
+  frames_.forget(rank);
   fail(rank, failure.with_context((*names_)[static_cast<size_t>(rank)]));
 }
 

@@ -16,15 +16,20 @@
 #include <string_view>
 #include <vector>
 
+#include "transports/frames/departures.hpp"
 #include "transports/frames/frame.hpp"
+#include "transports/frames/numbered_frames.hpp"
 #include "transports/frames/peer.hpp"
 #include "transports/frames/port.hpp"
+#include "transports/frames/rail_losses.hpp"
 #include "transports/frames/requests.hpp"
+#include "transports/frames/silent_peers.hpp"
 #include "transports/match/engine.hpp"
 
 namespace tutti::frames {
 
-class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
+class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
+                            private NumberedFrames::Owner {
  public:
   // `names` tell the ranks in error texts; `cookie` is the same for all ends of this channel only.
   FrameEndpoint(std::unique_ptr<Port> port, std::shared_ptr<const std::vector<std::string>> names,
@@ -35,27 +40,28 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   // Posts the buffers for frames; once, before anything is sent.
   Status open() { return requests_.open(); }
   // After this call a rail that breaks costs its share, and not the peer.
-  void mend_rails() { mends_ = keeps_frames_; }
+  void mend_rails() {
+    if (frames_.keeps()) rails_.mend();
+  }
   // Collective: connects to every peer over every rail. So small messages go even to one that does
   // not poll this endpoint at the time, and an unreachable one is found at once.
   Status greet(int64_t deadline_ms);
 
   void leave(std::span<const std::byte> last_words) override;
-  [[nodiscard]] bool deals_with(int rank) const override { return tells_all_ || peer(rank).dealt; }
-  void await(int rank) override;
+  [[nodiscard]] bool deals_with(int rank) const override { return departures_.deals_with(rank); }
+  void await(int rank) override { silent_.await(rank); }
   [[nodiscard]] std::span<const std::byte> last_words_of(int rank) const override {
-    return peer(rank).last_words;
+    return departures_.last_words_of(rank);
   }
   [[nodiscard]] bool rings_bell() const override { return false; }
 
  private:
   friend class match::Engine<FrameEndpoint, Types>;
   using Phase = Operation::Phase;
-  struct BrokenConnection {
-    int rank;
-    uint32_t rail;
-    int64_t since_ms;
-    Status why;
+  enum class Stage : uint8_t {
+    kGreeting,  // see greet()
+    kOpen,
+    kEnding,  // nobody takes messages any more
   };
 
   Port& port() { return requests_.port(); }
@@ -83,12 +89,14 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   Put put_first(Operation& send, bool eager);
   static void note_sent(Operation& send) { send.become(Phase::kSending); }
   bool push_frame(int rank, FrameHead head, const std::byte* payload, Operation* operation);
+  bool push_empty(int rank, FrameKind kind);
+  void notice_waits(int rank) override { make_busy(rank); }
 
   // ---- endpoint_pieces.cpp: long messages, and what the network says
   bool poll_until(const Transfer* wanted);
   void completed(Request& request, uint64_t bytes);
   void failed(Request& request, bool cancelled);
-  void lose(int rank, std::string_view what);
+  void lose(int rank, std::string_view what) override;
   void refused(Request& request);
   bool begin_apart(Operation& receive, const Message& message);
   Put put_grant(Operation& receive);
@@ -100,67 +108,42 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types> {
   // A connection broke, as this end sees it, or as the other end says.
   void connection_broke(int rank, uint32_t rail);
   void hear_of_loss(int rank, uint32_t rail);
-  // Does what there is to do about connections that broke some time ago.
-  void look_at_broken_connections();
-  [[nodiscard]] bool all_broken(int rank, const std::vector<BrokenConnection>& all) const;
+  // Does what is due about connections that broke some time ago.
+  void handle_breaks();
   // Whether a rail of the peer may break: there are others.
-  [[nodiscard]] bool may_mend(int rank) const;
-  void lose_rail(int rank, uint32_t rail, const Status& why);
-  void warn_of(int rank, uint32_t rail, const Status& why) const;
-  // The wanted rail if it is left, else one that is; the number of rails if none is.
-  [[nodiscard]] uint32_t rail_left(int rank, uint32_t wanted) const;
-  Posted post_frame(Request& frame);
-  void post_frame_again(Request& frame);
-  // A frame is no longer under way, whether it went or not.
-  void frame_went(Request& frame);
+  [[nodiscard]] bool may_mend(int rank) const {
+    return peer(rank).failure.ok() && rails_.may_lose_one(rank);
+  }
+  void warn_of(const RailLosses::Break& lost) const;
   // Sees to a request that failed; false: the peer is lost.
   bool mend(Request& request);
   bool expect_again(Request& piece);
   // Handles a peer's frame; false if it makes no sense.
   bool send_again(int rank, const FrameHead& head);
   bool handle_taken(int rank, const FrameHead& head);
-  bool note_seen(int rank, uint32_t seen);
   // Ends a send if the peer has all of it, and nothing reads its buffer any more.
   void finish_if_taken(Operation& send);
-  void forget_frames(int rank);
 
-  // ---- endpoint_leaving.cpp: this rank leaves
-  // Sends the frame that says so, after all others.
+  // ---- endpoint_leaving.cpp: this rank leaves, or others do
   bool push_leave(int rank);
-  // Notes that a frame has come from that peer, which has to hear when this rank leaves.
-  void note_dealt(int rank);
   // Lets what was sent reach the peers, within a fraction of a second.
   void say_goodbye();
-  // ---- and others do
   // Asks peers that were awaited for long, if it is time to.
-  void ask_who_is_awaited();
-  void note_whom_transfers_await();
-  [[nodiscard]] bool never_dealt_with(int rank) const;
+  void ask_silent_peers();
+  [[nodiscard]] bool is_silent(int rank) const;
   // Whether sending to it fails because it has left, and not because it has failed.
   [[nodiscard]] bool explains_loss(int rank) const;
-  bool ask(int rank);
-  void ask_anyone();
 
   const std::shared_ptr<const std::vector<std::string>> names_;
   const uint32_t cookie_;
   Requests requests_;
-  Status closed_;          // why there is no port any more
-  bool greeting_ = false;  // see greet()
-  bool ending_ = false;    // nobody takes messages any more
-  Transfer nobodys_;       // of operations that were cancelled, until nothing is under way for them
-
-  const bool keeps_frames_;  // until the peer has them: there are several rails
-  bool mends_ = false;       // rails stand in for one another
-  std::vector<BrokenConnection> broken_connections_;  // something is yet to be done about them
-
-  const bool tells_all_;  // the network does not say that nobody is there
-  bool told_ = false;     // whoever deals with this rank from now on is told as well
-  std::vector<std::byte> last_words_;
-  uint32_t polls_ = 0;  // since the clock was looked at
-  int64_t next_look_ms_ = 0;
-  bool awaits_anyone_ = false;        // as Peer::awaited
-  uint32_t looks_awaits_anyone_ = 0;  // as Peer::looks_awaited
-  int last_asked_ = 0;                // of those that may be the one that is awaited
+  RailLosses rails_;
+  NumberedFrames frames_;
+  Departures departures_;
+  SilentPeers silent_;
+  Stage stage_ = Stage::kOpen;
+  Status closed_;     // why there is no port any more
+  Transfer nobodys_;  // of operations that were cancelled, until nothing is under way for them
 };
 
 }  // namespace tutti::frames

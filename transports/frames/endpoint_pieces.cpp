@@ -34,7 +34,7 @@ bool FrameEndpoint::poll_until(const Transfer* wanted) {
   if (port().closed()) return false;
   while (Request* const request = requests_.repost_waiting()) refused(*request);
   bool moved = false;
-  look_at_broken_connections();
+  handle_breaks();
   Completion completions[kBatch];
   for (int batch = 0; batch < kBatches && !port().closed(); ++batch) {
     const ptrdiff_t count = port().poll(completions);
@@ -51,16 +51,15 @@ bool FrameEndpoint::poll_until(const Transfer* wanted) {
     if (count < static_cast<ptrdiff_t>(kBatch) || (wanted != nullptr && wanted->done)) break;
   }
   if (!busy_.empty()) moved |= push_busy();
-  ask_who_is_awaited();
+  ask_silent_peers();
   return moved;
 }
 
 void FrameEndpoint::completed(Request& request, uint64_t bytes) {
   switch (request.kind) {
     case Request::Kind::kFrameOut: {
-      --peer(request.peer).frames_out;
       Operation* const send = std::exchange(request.operation, nullptr);
-      frame_went(request);
+      frames_.went(request);
       if (send != nullptr) finish(*send, {});
       return;
     }
@@ -90,11 +89,7 @@ void FrameEndpoint::failed(Request& request, bool cancelled) {
   const int rank = request.peer;
   if (!cancelled && mend(request)) return;
   switch (request.kind) {
-    case Request::Kind::kFrameOut:
-      --peer(rank).frames_out;
-      request.under_way = false;
-      if (!keeps_frames_ || request.seen) requests_.give_back(request);
-      return lose(rank, "sending to it");
+    case Request::Kind::kFrameOut: return frames_.failed(request);
     case Request::Kind::kFrameIn:
       // The sender cannot be told: something too long comes from no rank of ours.
       if (!requests_.repost(request)) refused(request);
@@ -178,7 +173,7 @@ bool FrameEndpoint::post_piece(Operation& receive) {
   piece.piece = wanted ? receive.buffer + receive.begun : requests_.sink();
   piece.bytes = std::min(kPieceBytes, receive.limit - receive.begun);
   name_piece(piece, receive.index, receive, port().rails());
-  const bool lost = mends_ && peer(receive.peer).lost(piece.rail);
+  const bool lost = rails_.mends() && rails_.lost(receive.peer, piece.rail);
   const Posted posted = lost ? Posted::kFailed : port().post(piece);
   if (posted == Posted::kFailed && mend(piece)) {
     if (!peer(receive.peer).failure.ok()) return false;
@@ -200,7 +195,8 @@ Put FrameEndpoint::put_piece(Operation& send) {
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);
   name_piece(piece, static_cast<uint32_t>(send.partner), send, port().rails());
-  if (mends_ && to.lost(piece.rail)) {  // the receiver says which way it is to go
+  if (rails_.mends() &&
+      rails_.lost(send.peer, piece.rail)) {  // the receiver says which way it is to go
     send.begun += piece.bytes;
     requests_.give_back(piece);
     return Put::kYes;
@@ -210,7 +206,7 @@ Put FrameEndpoint::put_piece(Operation& send) {
     const uint32_t rail = piece.rail;
     requests_.give_back(piece);
     if (posted == Posted::kFailed && may_mend(rank)) {
-      lose_rail(rank, rail, port().error());
+      frames_.lose_rail(rank, rail, port().error());
       return Put::kNotNow;
     }
     if (posted == Posted::kFailed) lose(rank, "sending to it");
@@ -232,17 +228,11 @@ void FrameEndpoint::end_piece(Request& request) {
     if (!requests_.under_way(operation)) finish(operation, peer(rank).failure);
     return;
   }
-  if (!receives && keeps_frames_) return finish_if_taken(operation);
+  if (!receives && frames_.keeps()) return finish_if_taken(operation);
   if (operation.moved == operation.limit) {
     dequeue(operation);
     if (!receives) return finish(operation, {});
-    if (keeps_frames_) {
-      FrameHead head{};
-      head.kind = FrameKind::kTaken;
-      head.id = operation.partner;
-      peer(rank).notices.push_back(head);
-      make_busy(rank);
-    }
+    if (frames_.keeps()) frames_.add_notice(rank, FrameKind::kTaken, operation.partner);
     return finish_granted(operation);
   }
   if (receives && operation.state == State::kReceiving && operation.begun < operation.limit) {

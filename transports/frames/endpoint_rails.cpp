@@ -10,7 +10,6 @@
 // - Whoever loses a rail tells the other end (kRailLost) before it asks for anything. It cuts its
 //   own end, so nothing comes over that rail any more.
 #include <algorithm>
-#include <bit>
 #include <map>
 #include <mutex>
 
@@ -22,12 +21,6 @@
 namespace tutti::frames {
 namespace {
 
-// The time within which the monitor names a peer that has died, in better words.
-constexpr int64_t kWordOfDeathMs = 1000;
-// The connections to a peer that dies or leaves break at once. So nothing is done about one of them
-// before the others had time to, and what came before was read; nor is anybody told.
-constexpr int64_t kOthersMs = 5;
-constexpr int64_t kWarnMs = 30;
 // The channels over one interface have connections of their own, which break with one cause.
 constexpr int64_t kSameNewsMs = 60'000;
 
@@ -45,132 +38,57 @@ bool is_news(const std::string& text) {
 // ---- a connection breaks -----------------------------------------------------------------------
 
 void FrameEndpoint::connection_broke(int rank, uint32_t rail) {
-  if (peer(rank).lost(rail)) return;  // by this end
-  const Status why =
-      port().rails() > 1 ? port().error() : port().error().with_context(port().where());
-  broken_connections_.push_back({rank, rail, now_ms(), why});
+  const Status& why = port().error();
+  rails_.note_break(rank, rail, port().rails() > 1 ? why : why.with_context(port().where()));
 }
 
 void FrameEndpoint::hear_of_loss(int rank, uint32_t rail) {
-  lose_rail(rank, rail,
-            Status::format(Code::kPeerFailed, "rail {}, {}: the other end has lost it", rail,
-                           port().where_rail(rail)));
+  frames_.lose_rail(rank, rail,
+                    Status::format(Code::kPeerFailed, "rail {}, {}: the other end has lost it",
+                                   rail, port().where_rail(rail)));
 }
 
-// Whether the peer has none left: it has died, or left.
-bool FrameEndpoint::all_broken(int rank, const std::vector<BrokenConnection>& all) const {
-  uint64_t rails = peer(rank).lost_rails;
-  for (const BrokenConnection& broken : all) {
-    if (broken.rank == rank) rails |= uint64_t{1} << broken.rail;
-  }
-  return static_cast<uint32_t>(std::popcount(rails)) == port().rails();
-}
-
-void FrameEndpoint::look_at_broken_connections() {
-  if (broken_connections_.empty()) return;
+void FrameEndpoint::handle_breaks() {
+  if (!rails_.has_breaks()) return;
   const int64_t now = now_ms();
-  const std::vector<BrokenConnection> all = std::exchange(broken_connections_, {});
-  for (const BrokenConnection& broken : all) {
-    const Peer& other = peer(broken.rank);
-    if (ending_ || other.left || other.gone || !other.failure.ok()) continue;
-    const int64_t age = now - broken.since_ms;
-    const bool none_left = !mends_ || all_broken(broken.rank, all);
-    if (!none_left && other.lost(broken.rail) && age >= kWarnMs) {
-      warn_of(broken.rank, broken.rail, broken.why);
-    } else if (!none_left && !other.lost(broken.rail) && age >= kOthersMs) {
-      lose_rail(broken.rank, broken.rail, broken.why);
-    } else if (none_left && age >= kWordOfDeathMs) {
-      give_up(broken.rank,
-              Status::format(Code::kPeerFailed, "the line to it broke: {}", broken.why.message()));
-    } else {
-      broken_connections_.push_back(broken);
+  const std::vector<RailLosses::Break> all = rails_.take_breaks();
+  for (const RailLosses::Break& one : all) {
+    const Peer& other = peer(one.rank);
+    if (stage_ == Stage::kEnding || has_left(one.rank) || other.gone || !other.failure.ok()) {
+      continue;
+    }
+    switch (rails_.due(one, all, now)) {
+      case RailLosses::Due::kNothing: rails_.defer(one); break;
+      case RailLosses::Due::kLoseRail: frames_.lose_rail(one.rank, one.rail, one.why); break;
+      case RailLosses::Due::kWarn: warn_of(one); break;
+      case RailLosses::Due::kLosePeer:
+        give_up(one.rank,
+                Status::format(Code::kPeerFailed, "the line to it broke: {}", one.why.message()));
+        break;
     }
   }
 }
 
-bool FrameEndpoint::may_mend(int rank) const {
-  const Peer& other = peer(rank);
-  const auto lost = static_cast<uint32_t>(std::popcount(other.lost_rails));
-  return mends_ && other.failure.ok() && lost + 1 < port().rails();
-}
-
-uint32_t FrameEndpoint::rail_left(int rank, uint32_t wanted) const {
-  const uint32_t rails = port().rails();
-  for (uint32_t turn = 0; turn < rails; ++turn) {
-    const uint32_t rail = (wanted + turn) % rails;
-    if (!peer(rank).lost(rail)) return rail;
-  }
-  return rails;
-}
-
-void FrameEndpoint::lose_rail(int rank, uint32_t rail, const Status& why) {
-  Peer& other = peer(rank);
-  if (other.lost(rail)) return;
-  other.lost_rails |= uint64_t{1} << rail;
-  FrameHead head{};
-  head.kind = FrameKind::kRailLost;
-  head.id = rail;
-  other.notices.push_front(head);
-  make_busy(rank);
-  broken_connections_.push_back({rank, rail, now_ms(), why});  // to be told
-  port().cut(rank, rail);  // what is under way ends, and is mended then
-  for (Request* const frame : std::vector<Request*>(other.unseen)) {
-    if (frame->rail == rail && !frame->under_way && !frame->seen) post_frame_again(*frame);
-  }
-}
-
-void FrameEndpoint::warn_of(int rank, uint32_t rail, const Status& why) const {
-  const std::string& name = (*names_)[static_cast<size_t>(rank)];
-  const auto lost = static_cast<uint32_t>(std::popcount(peer(rank).lost_rails));
-  if (!is_news(fmt::format("{} {}", name, port().where_rail(rail)))) return;
-  log::warn("{} is no longer reached over {}; {} of {} rails remain", name, why.message(),
-            port().rails() - lost, port().rails());
+void FrameEndpoint::warn_of(const RailLosses::Break& lost) const {
+  const std::string& name = (*names_)[static_cast<size_t>(lost.rank)];
+  if (!is_news(fmt::format("{} {}", name, port().where_rail(lost.rail)))) return;
+  log::warn("{} is no longer reached over {}; {} of {} rails remain", name, lost.why.message(),
+            port().rails() - rails_.lost_of(lost.rank), port().rails());
 }
 
 // ---- what was under way over it ----------------------------------------------------------------
-
-Posted FrameEndpoint::post_frame(Request& frame) {
-  const int rank = frame.peer;
-  frame.under_way = true;
-  frame.seen = false;
-  for (;;) {
-    const Posted posted = port().post(frame);
-    if (posted != Posted::kYes) frame.under_way = false;
-    if (posted != Posted::kFailed || !may_mend(rank)) return posted;
-    const uint32_t rail = frame.rail;
-    lose_rail(rank, rail, port().error());
-    frame.under_way = true;
-    frame.rail = rail_left(rank, rail);
-  }
-}
-
-void FrameEndpoint::post_frame_again(Request& frame) {
-  const int rank = frame.peer;
-  if (!peer(rank).failure.ok()) return;
-  frame.rail = rail_left(rank, frame.rail);
-  const Posted posted = post_frame(frame);
-  if (posted == Posted::kYes) ++peer(rank).frames_out;
-  if (posted == Posted::kFailed) lose(rank, "sending to it");
-}
-
-void FrameEndpoint::frame_went(Request& frame) {
-  frame.under_way = false;
-  if (!keeps_frames_ || frame.seen) return requests_.give_back(frame);
-  if (peer(frame.peer).lost(frame.rail)) post_frame_again(frame);
-}
 
 bool FrameEndpoint::mend(Request& request) {
   const int rank = request.peer;
   const bool of_rail =
       request.kind != Request::Kind::kFrameIn && request.kind != Request::Kind::kConnection;
-  if (!mends_ || !of_rail || !peer(rank).failure.ok()) return false;
-  if (!peer(rank).lost(request.rail)) {
+  if (!rails_.mends() || !of_rail || !peer(rank).failure.ok()) return false;
+  if (!rails_.lost(rank, request.rail)) {
     if (!may_mend(rank)) return false;
-    lose_rail(rank, request.rail, port().error());
+    frames_.lose_rail(rank, request.rail, port().error());
   }
   if (request.kind == Request::Kind::kFrameOut) {
-    --peer(rank).frames_out;
-    frame_went(request);
+    frames_.went(request);
   } else if (request.kind == Request::Kind::kPieceIn && !request.operation->is(Phase::kEnding)) {
     (void)expect_again(request);
   } else {
@@ -183,24 +101,18 @@ bool FrameEndpoint::mend(Request& request) {
 bool FrameEndpoint::expect_again(Request& piece) {
   const int rank = piece.peer;
   for (;;) {
-    piece.rail = rail_left(rank, piece.rail);
+    piece.rail = rails_.left(rank, piece.rail);
     const Posted posted = piece.rail < port().rails() ? port().post(piece) : Posted::kFailed;
     if (posted == Posted::kYes) break;
     if (posted == Posted::kFailed && may_mend(rank)) {
-      lose_rail(rank, piece.rail, port().error());
+      frames_.lose_rail(rank, piece.rail, port().error());
       continue;
     }
     end_piece(piece);
     lose(rank, "receiving from it");
     return false;
   }
-  FrameHead head{};
-  head.kind = FrameKind::kAgain;
-  head.id = piece.operation->partner;
-  head.tag = piece.tag;
-  head.upto = piece.rail;
-  peer(rank).notices.push_back(head);
-  make_busy(rank);
+  frames_.add_notice(rank, FrameKind::kAgain, piece.operation->partner, piece.tag, piece.rail);
   return true;
 }
 
@@ -209,7 +121,7 @@ bool FrameEndpoint::send_again(int rank, const FrameHead& head) {
   const auto rail = static_cast<uint32_t>(head.upto);
   Operation* const send = pool_.find(head.id, rank);
   if (send == nullptr || send->is(Phase::kEnding)) return true;  // it was cancelled
-  if (peer(rank).lost(rail)) return true;  // which the peer hears of, and asks again
+  if (rails_.lost(rank, rail)) return true;  // which the peer hears of, and asks again
   // Several pieces have this number; the one nearest to those being sent is meant.
   const uint64_t now = send->begun / kPieceBytes;
   const auto ahead = static_cast<int16_t>(piece_of(head.tag) - now);
@@ -229,7 +141,7 @@ bool FrameEndpoint::send_again(int rank, const FrameHead& head) {
   requests_.give_back(piece);
   const Status why = port().error();
   if (may_mend(rank)) {
-    lose_rail(rank, rail, why);
+    frames_.lose_rail(rank, rail, why);
   } else {
     lose(rank, "sending to it");
   }
@@ -251,30 +163,6 @@ void FrameEndpoint::finish_if_taken(Operation& send) {
   if (!send.taken || requests_.in_flight(send)) return;
   dequeue(send);
   finish(send, {});
-}
-
-bool FrameEndpoint::note_seen(int rank, uint32_t seen) {
-  Peer& to = peer(rank);
-  const uint32_t unseen = to.sent - seen;
-  if (unseen > to.unseen.size()) return false;
-  if (unseen < to.unseen.size()) make_busy(rank);
-  const auto first_unseen = to.unseen.end() - unseen;
-  for (auto frame = to.unseen.begin(); frame != first_unseen; ++frame) {
-    (*frame)->seen = true;
-    if (!(*frame)->under_way) requests_.give_back(**frame);
-  }
-  to.unseen.erase(to.unseen.begin(), first_unseen);
-  return true;
-}
-
-void FrameEndpoint::forget_frames(int rank) {
-  Peer& to = peer(rank);
-  for (Request* const frame : to.unseen) {
-    frame->seen = true;
-    if (!frame->under_way) requests_.give_back(*frame);
-  }
-  to.unseen.clear();
-  to.notices.clear();
 }
 
 }  // namespace tutti::frames

@@ -4,12 +4,8 @@
 #pragma once
 
 #include <cstdint>
-#include <list>
-#include <vector>
 
 #include "transports/frames/frame.hpp"
-#include "transports/frames/in_order.hpp"
-#include "transports/frames/port.hpp"
 #include "transports/match/engine.hpp"
 
 namespace tutti::frames {
@@ -48,50 +44,44 @@ struct Operation : match::Operation<Operation> {
   }
 };
 
-// The number of a peer's frames after which it is told that they have come.
-inline constexpr uint32_t kSeenFrames = 16;
-
 struct Message : match::Message<Message, Operation> {};
 
-// The state of one peer. There is one for each rank from the start, so what most never need takes
-// no memory of its own yet.
-struct Peer : match::PeerQueues<Operation> {
-  uint32_t sent = 0;         // frames
-  uint64_t sent_bytes = 0;   // of frames
-  InOrder in_order;          // frames from it
-  uint32_t frames_out = 0;   // under way
-  uint32_t pieces_out = 0;   // under way
-  uint32_t next_rail = 0;    // of pieces from it
-  uint64_t eager_sent = 0;   // cost of eager messages to it
-  uint64_t eager_taken = 0;  // of these, met their receive
-  uint64_t matched = 0;      // cost of its eager messages that met their receive here
-  uint64_t matched_told = 0;
-  uint32_t hellos_owed = 0;
-  uint32_t hellos_sent = 0;
-  bool dealt = false;          // this rank has sent it something or had something from it
-  bool awaited = false;        // a transfer waits for it, as was found since the last look
-  uint32_t looks_awaited = 0;  // in a row at which one did, and nothing had come from it
-  bool owes_leave = false;
-  std::vector<std::byte> last_words;
-  // Members for several rails:
-  uint64_t lost_rails = 0;       // a bit each
-  std::vector<Request*> unseen;  // frames to it that it has not said it has, the oldest first
-  uint32_t seen_told = 0;        // how many of its frames it knows to have come
-  std::list<FrameHead> notices;  // to be sent
-  bool said_goodbye = false;
-  bool gone = false;  // it has said goodbye
-
+// The bound on eager messages between this rank and a peer that have met no receive. Each end tells
+// the other with every frame how much has met its receive there.
+class EagerCredit {
+ public:
+  // ---- messages to the peer
+  [[nodiscard]] bool may_send() const { return sent_ - taken_ <= kUnmatchedBytes; }
+  void count_sent(uint64_t cost) { sent_ += cost; }
+  // So much has met its receive there; false if that makes no sense.
+  bool note_taken(uint64_t taken) {
+    if (taken < taken_ || taken > sent_) return false;
+    taken_ = taken;
+    return true;
+  }
+  // ---- messages from the peer
+  void count_matched(uint64_t cost) { matched_ += cost; }
+  [[nodiscard]] uint64_t matched() const { return matched_; }
+  void note_told() { told_ = matched_; }
   // Whether so much has met its receive that the peer is told at once, without waiting for
   // something to send.
-  [[nodiscard]] bool owes_credit() const { return matched - matched_told >= kUnmatchedBytes / 4; }
-  [[nodiscard]] bool owes_seen() const { return in_order.expected() - seen_told >= kSeenFrames; }
-  [[nodiscard]] bool lost(uint32_t rail) const { return (lost_rails >> rail & 1) != 0; }
-  // Whether anything has ever come from it.
-  [[nodiscard]] bool heard() const { return in_order.expected() > 0; }
-  // Whether both have reached one another over each rail.
-  [[nodiscard]] bool met(uint32_t rails) const {
-    return in_order.expected() >= rails && sent >= rails && frames_out == 0;
-  }
+  [[nodiscard]] bool is_owed() const { return matched_ - told_ >= kUnmatchedBytes / 4; }
+
+ private:
+  uint64_t sent_ = 0;
+  uint64_t taken_ = 0;
+  uint64_t matched_ = 0;
+  uint64_t told_ = 0;
+};
+
+// The messages between this rank and one peer. There is one for each rank from the start.
+struct Peer : match::PeerQueues<Operation> {
+  EagerCredit credit;
+  uint32_t pieces_out = 0;  // under way
+  uint32_t next_rail = 0;   // of pieces from it
+  // The last frame of either side:
+  bool said_goodbye = false;
+  bool gone = false;  // it has said goodbye
 };
 
 struct Types {
