@@ -29,7 +29,7 @@ Status DeviceCollective::start(StartedFor whom) {
   }
   // The buffers of other ranks may lie elsewhere: pieces are the same for all.
   pieces_ = side_ != nullptr ? number_of_pieces(call_, comm().ranks()) : 1;
-  direct_ = agreed_ = false;
+  direct_ = false;
   turns_ = {};
   return begin(whom);
 }
@@ -37,18 +37,19 @@ Status DeviceCollective::start(StartedFor whom) {
 Task DeviceCollective::carry_out() {
   // Ranks may find out in one call that later ones are not to try this, so calls take turns.
   co_await its_turn();
+  bool agreed = false;
   if (side_ != nullptr && queue_.may_be_direct(call_)) {
     direct_ = true;
     auto mark = marker_passed(&queue_);
     DirectCall direct({comm(), queue_, *side_, activity_, call_, mark}, buffers_, what());
     Task run = direct.run();
     co_await run;
-    if (!direct.falls_back()) co_return;
-    if (direct.never_again()) queue_.never_direct();
+    if (direct.able() == DirectCall::Able::kYes) co_return;
+    if (direct.able() == DirectCall::Able::kNever) queue_.never_direct();
     direct_ = false;
-    agreed_ = !pieces_are_own();
+    agreed = !pieces_are_own();
   }
-  Task staged = stage();
+  Task staged = stage(agreed);
   co_await staged;
 }
 

@@ -26,7 +26,8 @@ class DeviceCollective : public DeviceOperation {
   }
 
  private:
-  Task stage();
+  // `agreed`: all ranks are known to make the same call.
+  Task stage(bool agreed);
   Task stage_piece(uint64_t index);
   Task agree_on_pieces();
   [[nodiscard]] bool has_pieces() const { return !direct_ && pieces_ > 1; }
@@ -38,7 +39,6 @@ class DeviceCollective : public DeviceOperation {
   const Call call_;
   DeviceSide::Buffers buffers_;
   bool direct_ = false;  // while devices are to run it
-  bool agreed_ = false;  // all ranks make the same call
   uint64_t pieces_ = 1;
   Turns turns_;  // in which the host runs them
 };

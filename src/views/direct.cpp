@@ -34,10 +34,10 @@ Task DirectCall::run() {
   }
   Task agreed = agree();
   co_await agreed;
-  if (falls_back_) co_return;
+  if (all_able_ != Able::kYes) co_return;
   Task reached = reach();
   co_await reached;
-  if (falls_back_) co_return;
+  if (all_able_ != Able::kYes) co_return;
   reading_.emplace(on_.side.peers());  // messages that go on meanwhile close nothing
   if (!shares_) {
     Task steps = run_steps();
@@ -154,10 +154,9 @@ Task DirectCall::agree() {
   TUTTI_OR_FAIL(compare(on_.comm, all_));
   for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
     TUTTI_OR_FAIL(on_.side.peers().close(peer, entry(peer).gone));
-    if (entry(peer).able == Able::kNever) never_ = true;
-    if (entry(peer).able != Able::kYes) falls_back_ = true;
+    all_able_ = std::min(all_able_, entry(peer).able);
   }
-  if (falls_back_ || told.empty()) co_return;
+  if (all_able_ != Able::kYes || told.empty()) co_return;
   for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
     TUTTI_OR_FAIL(check_block(on_.call, on_.comm, peer, entry(peer).block.bytes));
   }
@@ -209,8 +208,11 @@ Task DirectCall::reach() {
   HostCall tells(on_.activity, on_.comm);
   TUTTI_OR_FAIL(tells.start(tell));
   co_await tells;
-  never_ = falls_back_ = least == 0;
-  if (!falls_back_) on_.queue.note_that_all_reach(digest);
+  if (least == 0) {
+    all_able_ = Able::kNever;
+  } else {
+    on_.queue.note_that_all_reach(digest);
+  }
 }
 
 // The buffers of peers that this rank reads, each once.

@@ -36,13 +36,17 @@ class DirectCall {
   DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffers, std::string what);
 
   Task run();
-  // Whether the call is to pass through memory of the host: on all ranks, and nothing was done.
-  [[nodiscard]] bool falls_back() const { return falls_back_; }
-  // Whether that holds for all calls to come.
-  [[nodiscard]] bool never_again() const { return never_; }
+  // Whether devices can run a call. A rank tells the others what it is able to; the least decides.
+  enum class Able : uint32_t {
+    kNever,   // neither this call nor any to come
+    kNotNow,  // not this call
+    kYes,
+  };
+  // What all ranks are able to, once run() has ended. Unless that is kYes, nothing was done, and
+  // the call is to pass through memory of the host.
+  [[nodiscard]] Able able() const { return all_able_; }
 
  private:
-  enum class Able : uint32_t { kNever, kNotNow, kYes };
   struct Entry : CallSummary {
     using CallSummary::CallSummary;
     Able able = Able::kNever;
@@ -81,8 +85,7 @@ class DirectCall {
   // The plan of one host, or the shares of several; null: no schedule runs on devices alone.
   std::shared_ptr<const Plan> plan_;
   std::optional<Shares> shares_;
-  bool falls_back_ = false;
-  bool never_ = false;
+  Able all_able_ = Able::kYes;
   Entry own_;
   std::vector<Entry> all_;
   std::vector<std::byte*> bases_;  // by Ref::base

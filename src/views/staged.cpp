@@ -53,11 +53,11 @@ Status copy_out(const Copy& copy, const std::vector<Segment>& segments, const vo
 
 }  // namespace
 
-Task DeviceCollective::stage() {
+Task DeviceCollective::stage(bool agreed) {
   // A call of several pieces could otherwise match several calls of a peer.
-  if (!agreed_ && (pieces_ > 1 || pieces_are_own())) {
-    Task agreed = agree_on_pieces();
-    co_await agreed;
+  if (!agreed && (pieces_ > 1 || pieces_are_own())) {
+    Task agreement = agree_on_pieces();
+    co_await agreement;
   }
   Pipeline pieces(pieces_, kStagedAtATime, [this](uint64_t index) { return stage_piece(index); });
   co_await pieces;
