@@ -163,7 +163,7 @@ Put ShmEndpoint::put_grant(Operation& receive) {
 
 Put ShmEndpoint::put_piece(Operation& send) {
   Peer& to = peer(send.peer);
-  const uint64_t bytes = std::min(to.out.piece_bytes(), send.limit - send.moved);
+  const uint64_t bytes = std::min(to.out.area().most_at_once(), send.limit - send.moved);
   if (const Put room = room_for(send, bytes); room != Put::kYes) return room;
   to.out.put(FrameKind::kData, send.partner, send.buffer + send.moved, bytes);
   send.moved += bytes;

@@ -108,7 +108,7 @@ constexpr uint64_t ring_first_bytes(uint64_t ranks) {
 }
 
 // The whole data area, a power of two, too. Where cores are oversubscribed, longer messages let
-// what is used grow so far (RingWriter::reach_for). Until then it is no more than addresses.
+// what is used grow so far (DataArea::reach_for). Until then it is no more than addresses.
 constexpr uint64_t ring_data_bytes(uint64_t ranks) {
   constexpr uint64_t kMost = 1 << 20;
   constexpr uint64_t kOfAll = 256 << 20;

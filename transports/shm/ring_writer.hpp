@@ -17,30 +17,23 @@
 
 namespace tutti::shm {
 
-class RingWriter {
+// The data area of a ring, as its sender fills it: round after round, up to a reach that grows.
+class DataArea {
  public:
-  RingWriter() = default;
-  // Writes into a ring whose data area has `bytes`, of which `first` are used at first.
-  // `ping_pong`, as the reader of the ring from that peer has them, outlive it.
-  RingWriter(uint64_t first, uint64_t bytes, PingPongBuffers& ping_pong, Staging staging,
-             bool oversubscribed)
-      : area_bytes_(bytes),
+  DataArea() = default;
+  // An area of `bytes`, of which `first` are used at first.
+  DataArea(uint64_t first, uint64_t bytes, bool oversubscribed)
+      : bytes_(bytes),
         first_(first),
-        most_at_once_(most_at_once(oversubscribed ? bytes : first, oversubscribed)),
-        oversubscribed_(oversubscribed),
-        ping_pong_(&ping_pong),
-        staging_(staging) {}
+        most_at_once_(shm::most_at_once(oversubscribed ? bytes : first, oversubscribed)),
+        grows_(oversubscribed) {}
+  void lie_in(std::byte* memory) { memory_ = memory; }
 
-  // Says where the ring lies, before anything that looks there.
-  void lie_in(RingMemory* memory) {
-    memory_ = memory;
-    area_ = reinterpret_cast<std::byte*>(memory + 1);
-  }
-
-  // Whether as much of the data area is used as a frame with so many bytes in there needs. At first
-  // it has no memory at all.
+  // The longest message that may go without asking, and the piece of a longer one.
+  [[nodiscard]] uint64_t most_at_once() const { return most_at_once_; }
+  // Whether as much is used as a frame with so many bytes needs. At first it has no memory at all.
   [[nodiscard]] bool reaches(uint64_t payload) const { return payload <= longest_; }
-  // How much that is, for a frame no longer than piece_bytes().
+  // How much that is, for a frame no longer than most_at_once().
   [[nodiscard]] uint64_t reach_for(uint64_t payload) const {
     uint64_t reach = std::max(first_, reach_);
     while (longest_in(reach) < payload) reach *= 2;
@@ -51,6 +44,61 @@ class RingWriter {
     reach_ = reach;
     longest_ = longest_in(reach);
   }
+
+  [[nodiscard]] bool has_room(uint64_t payload) const {
+    return begin_of(payload) - freed_ + data_bytes_of(payload) <= bytes_;
+  }
+  // Takes the next place for such a payload, and says where it begins (CellNumbers::where).
+  uint64_t take(uint64_t payload) {
+    const uint64_t begin = begin_of(payload);
+    written_ = begin + data_bytes_of(payload);
+    return begin;
+  }
+  [[nodiscard]] std::byte* at(uint64_t begin) const { return memory_ + (begin & (bytes_ - 1)); }
+  // The receiver has freed so much since the start; false if that makes no sense.
+  bool note_freed(uint64_t freed) {
+    freed_ = freed;
+    return written_ - freed_ <= bytes_;
+  }
+
+ private:
+  // Several frames fit in, as long as it can grow.
+  [[nodiscard]] uint64_t longest_in(uint64_t reach) const {
+    return grows_ && reach < bytes_ ? reach / tuned::kFramesInReach : most_at_once_;
+  }
+  // The beginning of the next payload of so many bytes: behind the last, or in the next round.
+  [[nodiscard]] uint64_t begin_of(uint64_t payload) const {
+    const uint64_t at = written_ & (bytes_ - 1);
+    const bool fits_behind = at + data_bytes_of(payload) <= reach_;
+    return data_bytes_of(payload) == 0 || fits_behind ? written_ : written_ - at + bytes_;
+  }
+
+  std::byte* memory_ = nullptr;
+  uint64_t bytes_ = 0;
+  uint64_t first_ = 0;
+  uint64_t reach_ = 0;
+  uint64_t longest_ = 0;  // frame in so much
+  uint64_t most_at_once_ = 0;
+  uint64_t written_ = 0;  // since the start
+  uint64_t freed_ = 0;    // as last read from the credits
+  bool grows_ = false;
+};
+
+class RingWriter {
+ public:
+  RingWriter() = default;
+  // Writes into a ring with that data area. `ping_pong`, as the reader of the ring from that peer
+  // has them, outlive it.
+  RingWriter(const DataArea& area, PingPongBuffers& ping_pong, Staging staging)
+      : area_(area), ping_pong_(&ping_pong), staging_(staging) {}
+
+  // Says where the ring lies, before anything that looks there.
+  void lie_in(RingMemory* memory) {
+    memory_ = memory;
+    area_.lie_in(reinterpret_cast<std::byte*>(memory + 1));
+  }
+  [[nodiscard]] DataArea& area() { return area_; }
+  [[nodiscard]] const DataArea& area() const { return area_; }
 
   // Whether a frame with so many bytes of payload fits now.
   [[nodiscard]] bool room(uint64_t payload) {
@@ -67,11 +115,9 @@ class RingWriter {
   // Whether a message of so many bytes may be sent without being asked for, if there is room.
   [[nodiscard]] bool may_be_eager(uint64_t bytes) const {
     if (bytes <= kEagerBytes) return true;
-    return bytes <= most_at_once_ &&
+    return bytes <= area_.most_at_once() &&
            Routes::includes(memory_->credits.need_not_ask.load(std::memory_order_relaxed), bytes);
   }
-  // The piece of a long message.
-  [[nodiscard]] uint64_t piece_bytes() const { return most_at_once_; }
   // Whether the peer takes a message of so many bytes from here through the ring, or would.
   [[nodiscard]] bool peer_takes_by_ring(uint64_t bytes) const {
     return Routes::includes(memory_->credits.by_ring.load(std::memory_order_relaxed), bytes);
@@ -108,8 +154,6 @@ class RingWriter {
   }
 
  private:
-  static constexpr uint64_t kFramesInReach = tuned::kFramesInReach;
-
   // Not inlined: a payload that lies in the cell is sent with fewer instructions.
   [[gnu::noinline]] uint32_t stage(Cell& cell, const std::byte* payload, uint64_t bytes) {
     if (ping_pong_->can_take(bytes)) {
@@ -117,29 +161,16 @@ class RingWriter {
       copy_bytes(ping_pong_->memory(which), payload, bytes, CopyHint::kNear);
       return PayloadIn::kPingPong + which;
     }
-    const uint64_t begin = begin_of(bytes);
+    const uint64_t begin = area_.take(bytes);
     const bool past = bytes >= kLeastNonTemporal && is_non_temporal(bytes);
-    copy_bytes(area_ + (begin & (area_bytes_ - 1)), payload, bytes,
-               past ? CopyHint::kNonTemporal : CopyHint::kNear);
+    copy_bytes(area_.at(begin), payload, bytes, past ? CopyHint::kNonTemporal : CopyHint::kNear);
     cell.numbers.where.store(begin, std::memory_order_relaxed);
-    data_ = begin + data_bytes_of(bytes);
     return PayloadIn::kRing;
   }
 
-  // Several fit in, as long as it can grow.
-  [[nodiscard]] uint64_t longest_in(uint64_t reach) const {
-    return oversubscribed_ && reach < area_bytes_ ? reach / kFramesInReach : most_at_once_;
-  }
-  // The beginning of the next payload of so many bytes: behind the last, or in the next round.
-  [[nodiscard]] uint64_t begin_of(uint64_t payload) const {
-    const uint64_t at = data_ & (area_bytes_ - 1);
-    const bool fits_behind = at + data_bytes_of(payload) <= reach_;
-    return data_bytes_of(payload) == 0 || fits_behind ? data_ : data_ - at + area_bytes_;
-  }
   [[nodiscard]] bool fits(uint64_t payload) const {
     return sound_ && cells_ - cells_taken_ < kCells &&
-           (ping_pong_->can_take(payload) ||
-            begin_of(payload) - data_freed_ + data_bytes_of(payload) <= area_bytes_);
+           (ping_pong_->can_take(payload) || area_.has_room(payload));
   }
   bool is_non_temporal(uint64_t bytes) {
     if (staging_ != Staging::kAuto) return staging_ == Staging::kMemory;
@@ -153,10 +184,10 @@ class RingWriter {
     const Credits& credits = memory_->credits;
     // Acquire: what the consumer read before must not see what is written next.
     cells_taken_ = credits.cells.load(std::memory_order_acquire);
-    data_freed_ = credits.data.load(std::memory_order_acquire);
+    const uint64_t freed = credits.data.load(std::memory_order_acquire);
     matched_ = credits.matched.load(std::memory_order_relaxed);
-    sound_ = sound_ && cells_ - cells_taken_ <= kCells && data_ - data_freed_ <= area_bytes_ &&
-             matched_ <= eager_;
+    sound_ =
+        area_.note_freed(freed) && sound_ && cells_ - cells_taken_ <= kCells && matched_ <= eager_;
   }
   void commit(Cell& cell, FrameKind kind, uint64_t tag, uint64_t bytes) {
     cell.kind.store(kind, std::memory_order_relaxed);
@@ -169,22 +200,14 @@ class RingWriter {
   }
 
   RingMemory* memory_ = nullptr;
-  std::byte* area_ = nullptr;
-  uint64_t area_bytes_ = 0;
-  uint64_t first_ = 0;
-  uint64_t reach_ = 0;
-  uint64_t longest_ = 0;  // frame in so much
-  uint64_t most_at_once_ = 0;
-  bool oversubscribed_ = false;
-  bool sound_ = true;
+  DataArea area_;
   PingPongBuffers* ping_pong_ = nullptr;
   uint64_t cells_ = 0;  // written
-  uint64_t data_ = 0;
   uint64_t eager_ = 0;
-  uint32_t withdrawn_ = 0;
   uint64_t cells_taken_ = 0;  // as last read from the credits
-  uint64_t data_freed_ = 0;
   uint64_t matched_ = 0;
+  uint32_t withdrawn_ = 0;
+  bool sound_ = true;
   Staging staging_ = Staging::kAuto;
   Distance distance_;  // of the consumer
 };

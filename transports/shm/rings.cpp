@@ -14,8 +14,8 @@ Rings::Rings(const Surroundings& surroundings, int rank, int channel)
 
 void Rings::prepare(RingPair& pair) const {
   const auto ranks = static_cast<uint64_t>(around_.layout.ranks());
-  pair.out = RingWriter(ring_first_bytes(ranks), ring_data_bytes(ranks), pair.ping_pong,
-                        around_.staging, around_.oversubscribed);
+  const DataArea area(ring_first_bytes(ranks), ring_data_bytes(ranks), around_.oversubscribed);
+  pair.out = RingWriter(area, pair.ping_pong, around_.staging);
   pair.in = RingReader(ring_data_bytes(ranks), pair.ping_pong);
 }
 
@@ -47,7 +47,7 @@ Status Rings::reserve(RingPair& pair, int peer, uint64_t payload) const {
     if (reserved.ok()) return reserved;
     return reserved.with_context(fmt::format("sending to rank {}", around_.number_of(peer)));
   };
-  const uint64_t reach = payload <= kInlineBytes ? 0 : pair.out.reach_for(payload);
+  const uint64_t reach = payload <= kInlineBytes ? 0 : pair.out.area().reach_for(payload);
   const Span part{around_.layout.ring(channel_, rank_, peer).offset, kRingHeadBytes + reach};
   TUTTI_RETURN_IF_ERROR(reserve(part));
   // This rank's ping-pong buffer is written before the peer's comes.
@@ -62,7 +62,7 @@ Status Rings::reserve(RingPair& pair, int peer, uint64_t payload) const {
   if (opens_ping_pong) pair.rings.map_in(ping_pong);
   if (reach > 0) {
     pair.rings.map_in(part);
-    pair.out.extend(reach);
+    pair.out.area().extend(reach);
   }
   return {};
 }

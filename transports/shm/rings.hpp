@@ -52,7 +52,7 @@ struct RingPair {
 
   // Whether the ring to it has memory for a frame with so many bytes of payload.
   [[nodiscard]] bool open_for(uint64_t payload) const {
-    return payload <= kInlineBytes ? out_open : out.reaches(payload);
+    return payload <= kInlineBytes ? out_open : out.area().reaches(payload);
   }
 };
 
