@@ -12,7 +12,10 @@
 // believes to have, which on a virtual machine can be hundreds of MiB. Copying 64 MiB on one with 2
 // of a Xeon's cores, stream_copy takes two thirds of memcpy's time; at 256 KiB, twice.
 #include <cstring>
+#include <optional>
 
+#include "core/tuned.hpp"
+#include "kernels/string_copy.hpp"
 #include "kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -132,3 +135,69 @@ void stream_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
 }  // namespace tutti
 HWY_AFTER_NAMESPACE();
 #endif  // TUTTI_VECTOR_TARGET
+
+#if HWY_ONCE
+namespace tutti {
+namespace {
+
+struct CopyKernels {
+  CopyKernel backward;
+  CopyKernel stream;
+  TwinCopyKernel twin;
+};
+
+void plain_copy(void* dst, const void* source, size_t bytes) { std::memcpy(dst, source, bytes); }
+
+void plain_copies(void* dst, bool, void* other, bool, const void* source, size_t bytes) {
+  std::memmove(dst, source, bytes);
+  std::memmove(other, dst, bytes);
+}
+
+// Those of the best target.
+const CopyKernels& kernels() {
+  static const CopyKernels best = [] {
+    std::optional<CopyKernels> first;
+    for_each_target([&]<int64_t kTarget>() {
+      if (!first) first = {backward_copy<kTarget>, stream_copy<kTarget>, twin_copy<kTarget>};
+    });
+    return first.value_or(CopyKernels{plain_copy, plain_copy, plain_copies});
+  }();
+  return best;
+}
+
+// Strings begin where they pay, and end where caches may not hold what they write.
+bool by_strings(size_t bytes) {
+  return tuned::kLeastStringCopy <= bytes && bytes <= tuned::kMostStringCopy && string_copies_pay();
+}
+
+}  // namespace
+
+void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint) {
+  if (bytes == 0) return;  // the pointers may be null
+  if (hint == CopyHint::kNonTemporal) {
+    kernels().stream(dst, source, bytes);
+  } else if (by_strings(bytes)) {
+    string_copy(dst, source, bytes);
+  } else {
+    copy_by_vectors(dst, source, bytes);
+  }
+}
+
+void copy_twice(void* dst, CopyHint hint, void* other, CopyHint other_hint, const void* source,
+                size_t bytes) {
+  const bool stream = hint == CopyHint::kNonTemporal;
+  const bool stream_other = other_hint == CopyHint::kNonTemporal;
+  if (bytes < tuned::kLeastLongCopy || (!stream && !stream_other && by_strings(bytes))) {
+    copy_bytes(dst, source, bytes, hint);
+    copy_bytes(other, source, bytes, other_hint);
+  } else {
+    kernels().twin(dst, stream, other, stream_other, source, bytes);
+  }
+}
+
+void copy_by_vectors(void* dst, const void* source, size_t bytes) {
+  kernels().backward(dst, source, bytes);
+}
+
+}  // namespace tutti
+#endif  // HWY_ONCE

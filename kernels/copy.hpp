@@ -13,14 +13,9 @@ namespace tutti {
 // Whether a copy leaves what it writes in the caches, or writes it past them.
 enum class CopyHint { kNear, kNonTemporal };
 
-// What a rank receives may be written past the caches from so many bytes on: less is worth having
-// in them anywhere.
-inline constexpr size_t kLeastReceivedNonTemporal = tuned::kLeastReceivedNonTemporal;
-
-// From so many bytes on the way matters; copies past the caches may be shorter.
-inline constexpr size_t kLeastLongCopy = tuned::kLeastLongCopy;
+// From tuned::kLeastLongCopy bytes on the way matters; copies past the caches may be shorter.
 void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint);
-// By vectors, backwards (copy.cpp says why); at least kLeastLongCopy.
+// By vectors, backwards (copy.cpp says why); at least tuned::kLeastLongCopy.
 void copy_by_vectors(void* dst, const void* source, size_t bytes);
 
 // To two places that do not overlap, each by its hint; one of them may be where the source lies.
@@ -29,7 +24,7 @@ void copy_twice(void* dst, CopyHint hint, void* other, CopyHint other_hint, cons
 
 // Like memcpy, but with null pointers allowed for 0 bytes.
 inline void copy_bytes(void* dst, const void* source, size_t bytes, CopyHint hint) {
-  if (bytes >= kLeastLongCopy || hint == CopyHint::kNonTemporal) {
+  if (bytes >= tuned::kLeastLongCopy || hint == CopyHint::kNonTemporal) {
     copy_long(dst, source, bytes, hint);
   } else if (bytes > 0) {
     std::memcpy(dst, source, bytes);

@@ -22,6 +22,7 @@
 #include <hwy/detect_targets.h>
 
 #include "kernels/copy.hpp"
+#include "kernels/processor.hpp"
 #include "kernels/reduce_host.hpp"
 
 // True while a file is compiled for a target with vectors.
@@ -50,14 +51,14 @@ template <int64_t kTarget>
 ScaleKernel small_float_scale(DataType type);
 template <int64_t kTarget>
 ScaleKernel complex_scale(DataType type);
-// Copies at least kLeastLongCopy bytes, from the end to the beginning.
+// Copies at least tuned::kLeastLongCopy bytes, from the end to the beginning.
 template <int64_t kTarget>
 void backward_copy(void* dst, const void* source, size_t bytes);
 // Copies with non-temporal stores.
 template <int64_t kTarget>
 void stream_copy(void* dst, const void* source, size_t bytes);
-// Copies at least kLeastLongCopy bytes to two places, from the end to the beginning, each with
-// non-temporal stores or without.
+// Copies at least tuned::kLeastLongCopy bytes to two places, from the end to the beginning, each
+// with non-temporal stores or without.
 template <int64_t kTarget>
 void twin_copy(void* dst, bool stream, void* other, bool stream_other, const void* source,
                size_t bytes);
@@ -93,5 +94,21 @@ TUTTI_DECLARE_TARGET(HWY_SVE2)
 TUTTI_DECLARE_TARGET(HWY_SVE)
 TUTTI_DECLARE_TARGET(HWY_NEON)
 #undef TUTTI_DECLARE_TARGET
+
+// Calls `visit.operator()<kTarget>()` for each target that is in this build and that this processor
+// runs, best first.
+void for_each_target(const auto& visit) {
+  const auto visit_target = [&]<int64_t kTarget>() {
+    if constexpr ((HWY_TARGETS & kTarget) != 0) {
+      if (processor_runs(kTarget)) visit.template operator()<kTarget>();
+    }
+  };
+  visit_target.template operator()<HWY_AVX3>();
+  visit_target.template operator()<HWY_AVX2>();
+  visit_target.template operator()<HWY_SSE4>();
+  visit_target.template operator()<HWY_SVE2>();
+  visit_target.template operator()<HWY_SVE>();
+  visit_target.template operator()<HWY_NEON>();
+}
 
 }  // namespace tutti

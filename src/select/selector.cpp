@@ -7,7 +7,7 @@
 
 #include "adapt/trial_policy.hpp"
 #include "core/log.hpp"
-#include "kernels/copy.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
@@ -203,7 +203,7 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem) const {
 const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
   const Limits& limits = problem.limits;
   const bool may = adapts_ && limits.tries_streams && limits.slots.shared() && !limits.views &&
-                   problem.received_bytes() >= kLeastReceivedNonTemporal;
+                   problem.received_bytes() >= tuned::kLeastReceivedNonTemporal;
   if (!may || chosen.algorithm == nullptr) return nullptr;
   const bool other = chosen.other_route != nullptr && reads_peers(*chosen.algorithm, problem);
   return other ? chosen.other_route : chosen.algorithm;
