@@ -15,15 +15,14 @@ namespace {
 uint64_t piece_bytes(const Problem& q) { return kSegmentBytes * static_cast<uint64_t>(q.ranks); }
 
 // Between hosts, lines are idle while each waits for the other's segment, and what several send to
-// one at once is dropped at times: 1.1 to 1.4 times the ring's time at 1 Gbit/s, from 1 MB on.
-constexpr double kIdling = tuned::kIdling;
-
+// one at once is dropped at times.
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t slice = q.bytes() / static_cast<uint64_t>(q.ranks);
   const int pieces = std::max(1, parts_of_at_most(q.bytes(), piece_bytes(q)));
   const double moved = 2.0 * (q.ranks - 1) * static_cast<double>(slice) * m.message_byte_s;
   return 2 * (q.ranks - 1) * (start_s(slice, m) + (pieces - 1) * m.message_s) +
-         moved * (m.host != nullptr ? kIdling : 1) + combine_s(q.bytes(), m) + buffers_s(q, m);
+         moved * (m.host != nullptr ? tuned::kIdling : 1) + combine_s(q.bytes(), m) +
+         buffers_s(q, m);
 }
 
 void reduce_piece(const Problem& q, Builder& b, Ref arrived, Range piece) {

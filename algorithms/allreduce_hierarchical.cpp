@@ -13,13 +13,9 @@
 namespace tutti {
 namespace {
 
-// A share must be worth a message of its own.
-constexpr uint64_t kLeastShare = tuned::kLeastShare;
-constexpr uint64_t kLeastShareOfHost = tuned::kLeastShareOfHost;  // in a group of hosts
-constexpr uint64_t kLeastEdge = tuned::kLeastEdge;                // per column
-
 bool has_one_leader(const Problem& q) {
-  const uint64_t least = q.hosts->of_hosts ? kLeastShareOfHost : kLeastShare;
+  // A share must be worth a message of its own.
+  const uint64_t least = q.hosts->of_hosts ? tuned::kLeastShareOfHost : tuned::kLeastShare;
   return q.bytes() < least * static_cast<uint64_t>(q.hosts->columns());
 }
 
@@ -27,7 +23,8 @@ bool has_one_leader(const Problem& q) {
 // first to be scattered, and the gathering of the last for the network: these two are shorter.
 uint64_t edge_of(uint64_t bytes, int columns) {
   const auto n = static_cast<uint64_t>(columns);
-  const uint64_t edge = whole_lines(std::clamp(bytes / 8, kLeastEdge * n, kComposedChunk * n / 2));
+  const uint64_t edge =
+      whole_lines(std::clamp(bytes / 8, tuned::kLeastEdge * n, kComposedChunk * n / 2));
   return bytes < 4 * edge ? bytes : edge;
 }
 

@@ -118,11 +118,10 @@ inline std::vector<BlockRound> block_rounds(const Problem& q, int blocks) {
 // Into how many blocks a message is cut best: the root of (ceil(log2 p) - 1) n beta / alpha, where
 // a long message's start takes as long as 48 KiB. Blocks are at most 1 MiB long.
 inline int block_count(const Problem& q) {
-  constexpr double kStartBytes = tuned::kBlockStart;
-  constexpr uint64_t kLongestBlock = tuned::kLongestBlock;
-  const double ratio = (rounds_of(q.ranks) - 1) * static_cast<double>(q.bytes()) / kStartBytes;
+  const double ratio =
+      (rounds_of(q.ranks) - 1) * static_cast<double>(q.bytes()) / tuned::kBlockStart;
   return std::max(static_cast<int>(std::sqrt(std::max(0.0, ratio))),
-                  parts_of_at_most(q.bytes(), kLongestBlock));
+                  parts_of_at_most(q.bytes(), tuned::kLongestBlock));
 }
 inline uint64_t longest_block(const Problem& q) {
   const auto blocks = static_cast<uint64_t>(std::max(1, block_count(q)));

@@ -17,9 +17,8 @@ namespace tutti {
 // About sqrt((p-2) n beta / alpha) segments take the least time. A start is taken to cost as much
 // as 8 KiB, so that all ranks come to the same number whatever they know of the network.
 inline int chain_segments(const Problem& q) {
-  constexpr uint64_t kStartBytes = tuned::kSegmentStart;
   const double hops = std::max(q.ranks - 2, 0);
-  const double best = std::sqrt(hops * static_cast<double>(q.bytes()) / kStartBytes);
+  const double best = std::sqrt(hops * static_cast<double>(q.bytes()) / tuned::kSegmentStart);
   return std::max({1, static_cast<int>(best), parts_of_at_most(q.bytes(), kSegmentBytes)});
 }
 

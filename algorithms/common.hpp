@@ -91,12 +91,11 @@ void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
   if (!at_once) keep();
 }
 
-// The length from which on the copy of a rank's own block goes past the caches while calls still
-// try kinds of stores. The blocks of peers come by other routes meanwhile, so neither would find
-// the data of the other in the caches (docs/notes/15).
-inline constexpr uint64_t kLeastKeptNonTemporal = tuned::kLeastKeptNonTemporal;
+// Whether the copy of a rank's own block goes past the caches. Long ones do while calls still try
+// kinds of stores. The blocks of peers come by other routes meanwhile, so neither would find the
+// data of the other in the caches (docs/notes/15).
 inline bool own_block_streams(const Problem& q, uint64_t block, uint64_t received) {
-  return streams(q, received) || (q.limits.tries_streams && block >= kLeastKeptNonTemporal);
+  return streams(q, received) || (q.limits.tries_streams && block >= tuned::kLeastKeptNonTemporal);
 }
 
 // Allgather, and gather at the root: copies the rank's own block, or a part of it, to its place.

@@ -13,7 +13,7 @@ namespace tutti {
 
 // The part of a long message that passes at a time, per column, so that network and host work on
 // different ones (docs/notes/15).
-inline constexpr uint64_t kComposedChunk = tuned::kComposedChunk;
+using tuned::kComposedChunk;
 
 inline Applies spans_hosts(const Problem& q) {
   if (q.hosts == nullptr) return {false, "the ranks are on one host"};

@@ -22,7 +22,7 @@
 
 namespace tutti {
 
-inline constexpr int kMostInGroup = tuned::kMostInGroup;
+using tuned::kMostInGroup;
 
 using Groups = std::vector<std::vector<int>>;  // ranks; ascending, but that a root comes first
 

@@ -11,7 +11,7 @@ namespace tutti {
 
 // The longest message of a segmented algorithm. Its start costs little, and it is still in the
 // cache when it is combined.
-inline constexpr uint64_t kSegmentBytes = tuned::kSegmentBytes;
+using tuned::kSegmentBytes;
 
 // The longest message that networks carry at once (eager); the receiver asks for longer ones first
 // (rendezvous).
@@ -30,7 +30,7 @@ inline Applies blocks_fit_private_memory(const Problem& q) {
 
 // How many segments that are to be combined may arrive at once: the next ones come while one is
 // being combined.
-inline constexpr int kPlaces = tuned::kPlaces;
+using tuned::kPlaces;
 
 // Private memory where segments arrive, of kPlaces places that are used in turn.
 class Places {

@@ -11,7 +11,7 @@ namespace tutti {
 
 // The bytes that are pulled at a time to be combined, of all peers together: they stay in the
 // second-level cache.
-inline constexpr uint64_t kPulledBytes = tuned::kPulledBytes;
+using tuned::kPulledBytes;
 
 inline uint64_t pulled_piece(const Problem& q) {
   const auto peers = static_cast<uint64_t>(std::max(1, q.ranks - 1));

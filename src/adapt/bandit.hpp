@@ -8,7 +8,8 @@
 // - The cheapest arm is used. Its estimate follows its calls by a step, up or down. So it comes to
 //   their median, and a few that are held up change little.
 // - An arm that took over twice as long as the one in use, and begins so again, is left at once.
-// - An unused arm is tried again once its trial costs little beyond the arm in use: at most kShare
+// - An unused arm is tried again once its trial costs little beyond the arm in use: at most
+// kTrialShare
 //   of the time since its last call. The slower it was, the later that is.
 // - An early estimate is worth less. So an arm is tried again in any case at kTimesAsMany times the
 //   number of its last call.
@@ -27,8 +28,8 @@ enum class Arm : uint8_t { kFirst, kSecond, kThird };
 
 // The calls of a trial. The longer they are, the less it matters what the caches had.
 constexpr size_t trial_calls(uint64_t bytes) {
-  constexpr uint64_t kMost = tuned::kTrialCalls;
-  return std::clamp<uint64_t>(tuned::kTrialBytes / std::max<uint64_t>(bytes, 1), 2, kMost);
+  return std::clamp<uint64_t>(tuned::kTrialBytes / std::max<uint64_t>(bytes, 1), 2,
+                              tuned::kTrialCalls);
 }
 
 class Bandit {
@@ -70,8 +71,6 @@ class Bandit {
   }
 
  private:
-  static constexpr double kShare = tuned::kTrialShare;
-  static constexpr double kStep = tuned::kEstimateStep;
   static constexpr uint64_t kTimesAsMany = 8;
   static constexpr double kFarBehind = 2;
 
@@ -88,7 +87,7 @@ class Bandit {
     }
     void add(double newest, size_t trial) {
       latest[times++ % latest.size()] = newest;
-      if (known) cost = newest > cost ? cost * kStep : cost / kStep;
+      if (known) cost = newest > cost ? cost * tuned::kEstimateStep : cost / tuned::kEstimateStep;
       if (known || times < trial) return;
       known = true;
       const size_t there = std::min(times, latest.size());
@@ -104,14 +103,14 @@ class Bandit {
     const Estimate& estimate = estimates_[i];
     if (estimate.in_trial()) return -1;
     if (!estimate.known || estimate.due) return 0;
-    return i == used_ ? estimate.cost / kStep : estimate.cost;
+    return i == used_ ? estimate.cost / tuned::kEstimateStep : estimate.cost;
   }
   // Whether an arm is to be tried again, while the one in use costs so much.
   [[nodiscard]] bool is_due(const Estimate& estimate, double used_cost) const {
     if (!estimate.known || estimate.last_taken == calls_) return false;
-    const double loss = std::max(estimate.cost / used_cost, kStep) - 1;
+    const double loss = std::max(estimate.cost / used_cost, tuned::kEstimateStep) - 1;
     const auto idle = static_cast<double>(calls_ - estimate.last_taken);
-    return idle * kShare >= static_cast<double>(trial_) * loss ||
+    return idle * tuned::kTrialShare >= static_cast<double>(trial_) * loss ||
            calls_ >= kTimesAsMany * estimate.last_taken;
   }
   [[nodiscard]] const Estimate& of(Arm arm) const { return estimates_[static_cast<size_t>(arm)]; }

@@ -74,16 +74,16 @@ uint32_t memory_ticks() {
 void Distance::saw_new(uint32_t ticks) {
   if (ticks < memory_ / 4) return;
   last_[next_] = ticks;
-  next_ = (next_ + 1) % kLooks;
-  if (looks_ < kLooks) ++looks_;
+  next_ = (next_ + 1) % tuned::kLooks;
+  if (looks_ < tuned::kLooks) ++looks_;
   far_ = this->ticks() > memory_ / 6 * 5;
 }
 
 uint32_t Distance::ticks() const {
-  if (looks_ < kLooks) return 0;
+  if (looks_ < tuned::kLooks) return 0;
   auto sorted = last_;
   std::ranges::sort(sorted);
-  return sorted[kLooks - 2];
+  return sorted[tuned::kLooks - 2];
 }
 
 }  // namespace tutti

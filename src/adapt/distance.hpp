@@ -22,7 +22,7 @@ namespace tutti {
 enum class Staging : uint8_t { kAuto, kCache, kMemory };
 
 // Shorter pieces stay in the caches, whatever the distance.
-inline constexpr uint64_t kLeastNonTemporal = tuned::kLeastStagedNonTemporal;
+using tuned::kLeastStagedNonTemporal;
 
 // How long one load of a line takes, in ticks of a clock of constant rate; 0 if this processor
 // cannot measure it. Peers may be writing there.
@@ -48,7 +48,7 @@ class Distance {
   // Counts bytes that were staged for the peer or read from it; true if it is time for a look.
   bool due(uint64_t bytes) {
     since_ += bytes;
-    if (looks_ >= kLooks && since_ < kBetweenLooks) [[likely]]
+    if (looks_ >= tuned::kLooks && since_ < tuned::kBytesBetweenLooks) [[likely]]
       return false;
     since_ = 0;
     return true;
@@ -65,24 +65,19 @@ class Distance {
   // core. It tells nothing.
   void saw_new(uint32_t ticks);
   [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last look
-  [[nodiscard]] bool known() const { return looks_ == kLooks; }
+  [[nodiscard]] bool known() const { return looks_ == tuned::kLooks; }
   [[nodiscard]] bool far() const { return far_; }
   // What the last looks say; 0 if there were too few.
   [[nodiscard]] uint32_t ticks() const;
 
  private:
-  // Prefetchers make some looks shorter, interrupts make a single one long: the second longest
-  // counts.
-  static constexpr uint32_t kLooks = tuned::kLooks;
-  static constexpr uint64_t kBetweenLooks = tuned::kBytesBetweenLooks;
-
   uint32_t memory_;
-  uint32_t looks_ = 0;  // at most kLooks
+  uint32_t looks_ = 0;  // at most tuned::kLooks
   uint32_t next_ = 0;
   uint32_t mark_ = 0;
   uint64_t since_ = 0;
   bool far_ = false;
-  std::array<uint32_t, kLooks> last_{};
+  std::array<uint32_t, tuned::kLooks> last_{};
 };
 
 // How many peers' distances a rank knows, and how many of them are far. It knows nothing of peers

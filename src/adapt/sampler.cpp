@@ -9,15 +9,6 @@ namespace tutti {
 namespace {
 
 constexpr double kLeast_s = 1e-9;
-// Slots that calls move through are cold after calls that did not use them, for longer than a trial
-// lasts if calls are short. So what reads where data lies must be that much faster.
-constexpr double kColdSlots = tuned::kColdSlots;
-// Calls follow at once on one another if this part of a call, or less, lies between them.
-constexpr double kAtOnce = tuned::kFollowsAtOnce;
-// What a read costs besides its time. Of short messages, asking and telling count, and a ring that
-// has not been used for a while is slow in a trial. A rank that shares its core makes its peers
-// wait for their turns while it reads.
-constexpr double kRead = tuned::kRead;
 constexpr uint64_t kMostOfShortReads = 128 << 10;
 
 // Where one rank only gives, its peers find done in their next calls what it has done meanwhile.
@@ -26,7 +17,7 @@ constexpr uint64_t kMostOfShortReads = 128 << 10;
 // its work, so that the time says nothing.
 bool follows_at_once(const CallSample& call) {
   return call.root_gives && call.next_to_last &&
-         call.begun_s - call.last_ended_s < (call.ended_s - call.begun_s) * kAtOnce;
+         call.begun_s - call.last_ended_s < (call.ended_s - call.begun_s) * tuned::kFollowsAtOnce;
 }
 
 double without_first_wait(const CallSample& call) {
@@ -42,12 +33,16 @@ std::optional<double> seconds_of(const CallSample& call) {
   const bool follows = follows_at_once(call);
   if (follows && !call.same_arm) return std::nullopt;
   const double seconds = follows ? call.ended_s - call.last_ended_s : without_first_wait(call);
-  return std::max(seconds, kLeast_s) * (call.avoids_used_slots ? kColdSlots : 1);
+  // Slots that calls move through are cold after calls that did not use them, for longer than a
+  // trial lasts if calls are short. So what reads where data lies must be that much faster.
+  return std::max(seconds, kLeast_s) * (call.avoids_used_slots ? tuned::kColdSlots : 1);
 }
 
 double seconds_of(const MessageSample& message) {
+  // For short messages asking and telling count, and a ring that has not been used for a while is
+  // slow in a trial. A rank that shares its core makes its peers wait while it reads.
   const bool costs_more = message.takes_turns || message.bytes <= kMostOfShortReads;
-  return message.seconds * (message.read && costs_more ? kRead : 1);
+  return message.seconds * (message.read && costs_more ? tuned::kRead : 1);
 }
 
 double seconds_of_both(double begun_s, double ended_s, double both_ended_s) {

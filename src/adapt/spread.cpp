@@ -12,10 +12,6 @@
 namespace tutti {
 namespace {
 
-// Between the moves of any two ranks of a host: by then the first shows.
-constexpr uint32_t kApartMs = tuned::kMovesApart_ms;
-constexpr uint32_t kLongestPauseMs = tuned::kLongestPause_ms;
-
 // Where the owner of a bell was when it last looked; -1: unknown.
 int core_of(const Bell& bell) {
   return static_cast<int>(bell.core_and_one.load(std::memory_order_relaxed)) - 1;
@@ -51,11 +47,11 @@ bool Spread::may_move_now() {
   const uint32_t since = now - moved_ms_;
   if (since < pause_ms_) return false;
   uint32_t last = shared_.moved_ms.load(std::memory_order_relaxed);
-  if (now - last < kApartMs ||
+  if (now - last < tuned::kMovesApart_ms ||
       !shared_.moved_ms.compare_exchange_strong(last, now, std::memory_order_relaxed)) {
     return false;
   }
-  pause_ms_ = since < 8 * pause_ms_ ? std::min(2 * pause_ms_, kLongestPauseMs) : 1;
+  pause_ms_ = since < 8 * pause_ms_ ? std::min(2 * pause_ms_, tuned::kLongestPause_ms) : 1;
   moved_ms_ = now;
   return true;
 }

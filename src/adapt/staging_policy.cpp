@@ -7,15 +7,7 @@
 #include "core/tuned.hpp"
 
 namespace tutti {
-namespace {
-
-// The calls between looks at one peer. Prefetchers bring the lines beside the one that is looked
-// at, which may be written already if the peer is ahead.
-constexpr uint32_t kCallsBetweenLooks = tuned::kCallsBetweenLooks;
-// Calls that stage so much watch the ticks of their peers as well.
-constexpr uint64_t kLeastWatched = tuned::kLeastWatched;
-
-}  // namespace
+namespace {}  // namespace
 
 StagingPolicy::StagingPolicy(int rank, int ranks, Staging setting, uint32_t memory)
     : rank_(rank),
@@ -26,7 +18,7 @@ StagingPolicy::StagingPolicy(int rank, int ranks, Staging setting, uint32_t memo
 
 void StagingPolicy::plan_look(uint32_t call, uint64_t staged) {
   if (ranks_ == 1) return;
-  watches_ = staged >= kLeastWatched;
+  watches_ = staged >= tuned::kLeastWatched;
   next_look_ = looked_at(call, rank_, ranks_);
   looks_ = distances_[static_cast<size_t>(next_look_)].due(staged);
 }
@@ -34,7 +26,9 @@ void StagingPolicy::plan_look(uint32_t call, uint64_t staged) {
 void StagingPolicy::look(const void* line, uint32_t call) {
   looks_ = false;
   Distance& distance = distances_[static_cast<size_t>(next_look_)];
-  if (call - distance.mark() < kCallsBetweenLooks) return;
+  // Prefetchers bring the lines beside the one that is looked at, which may be written already if
+  // the peer is ahead.
+  if (call - distance.mark() < tuned::kCallsBetweenLooks) return;
   distance.saw(load_ticks(line), call);
   choose(next_look_);
 }

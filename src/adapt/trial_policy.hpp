@@ -21,17 +21,14 @@ struct TriedCall {
 };
 
 inline bool may_try_other_route(const TriedCall& call) {
-  // Reads of peers do not pay for shorter calls.
-  constexpr uint64_t kLeastBytes = tuned::kLeastTried;
-  constexpr uint64_t kLeastBytesOfRoots = tuned::kLeastTriedOfRoots;
   // Where ranks share cores, which of them happens to run counts for more than the route of a
   // shorter call.
-  constexpr double kLeastSeconds = tuned::kLeastTried_s;
-  if (call.oversubscribed && call.seconds < kLeastSeconds) return false;
-  if (!call.has_root) return call.bytes >= kLeastBytes;
+  if (call.oversubscribed && call.seconds < tuned::kLeastTried_s) return false;
+  // Reads of peers do not pay for shorter calls.
+  if (!call.has_root) return call.bytes >= tuned::kLeastTried;
   // Calls with a root that fit a slot run ahead of one another, which is worth more.
-  const uint64_t beyond_slots = std::max(kLeastBytes, call.in_slot_bytes + 1);
-  return call.bytes >= std::min(beyond_slots, kLeastBytesOfRoots);
+  const uint64_t beyond_slots = std::max(tuned::kLeastTried, call.in_slot_bytes + 1);
+  return call.bytes >= std::min(beyond_slots, tuned::kLeastTriedOfRoots);
 }
 
 // The most that the algorithm of the other route may take by the cost model.

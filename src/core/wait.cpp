@@ -27,12 +27,6 @@ constexpr int64_t kLongestSleepUs = 10'000;
 constexpr int64_t kFirstPollUs = 20;
 constexpr int64_t kLongestPollUs = 1000;
 constexpr uint32_t kPollsPerDoubling = 64;
-constexpr uint32_t kUncontendedSpins = tuned::kSpins;
-constexpr uint32_t kContendedYields = tuned::kYields;
-// A yield that takes so long has let others work, not only look for what they wait for. After one,
-// this thread sleeps so many times before it yields again.
-constexpr double kLongYieldS = tuned::kLongYield_s;
-constexpr uint32_t kSleepsAfterLongYield = tuned::kSleepsAfterLongYield;
 
 // Yields, unless others were found to work on this core; whether they were.
 bool yield_or_find_oversubscribed(uint32_t round, uint32_t yields) {
@@ -46,8 +40,10 @@ bool yield_or_find_oversubscribed(uint32_t round, uint32_t yields) {
   sched_yield();
   if (round >= yields) return false;  // it has slept since the last one
   const double before_s = std::exchange(yielded_s, now_s());
-  if (yielded_s - before_s < kLongYieldS) return false;
-  sleeps_left = kSleepsAfterLongYield;
+  // A yield that takes so long has let others work, not only look for what they wait for. After
+  // one, this thread sleeps so many times before it yields again.
+  if (yielded_s - before_s < tuned::kLongYield_s) return false;
+  sleeps_left = tuned::kSleepsAfterLongYield;
   return true;
 }
 
@@ -59,15 +55,15 @@ SpinBudget spin_budget_for(int threads, int cores) {
   SpinBudget budget;
   // Yields are the whole budget when a core must be shared: each lets a peer run, and costs about
   // what a switch of processes costs.
-  budget.spins = threads > cores ? 0 : kUncontendedSpins;
-  budget.yields = threads > cores ? kContendedYields : 20;
+  budget.spins = threads > cores ? 0 : tuned::kSpins;
+  budget.yields = threads > cores ? tuned::kYields : 20;
   budget.wake_needs_fence = !register_membarrier();
   return budget;
 }
 
 SpinBudget polling(SpinBudget budget) {
   budget.spins = 0;
-  budget.yields = kContendedYields;
+  budget.yields = tuned::kYields;
   return budget;
 }
 

@@ -306,7 +306,7 @@ void BasicLane<Parts>::fetch_next_of(int peer) {
 template <typename Parts>
 bool BasicLane<Parts>::is_non_temporal(const Step& step) const {
   return step.streams || (staging_.writes_non_temporal() && !part_->ping_pong_slots &&
-                          step.dst.base >= kPrivateSpaces && step.bytes >= kLeastNonTemporal);
+                          step.dst.base >= kPrivateSpaces && step.bytes >= kLeastStagedNonTemporal);
 }
 
 // A copy or reduction is one pass over memory with the next step, where that copies the same.

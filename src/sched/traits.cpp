@@ -37,7 +37,7 @@ uint64_t end_in_slot(const Step& step) {
 
 // Distances matter for it: see Traits::staged.
 bool is_staged(const Schedule& schedule, const Step& step) {
-  return works(step) && step.bytes >= kLeastNonTemporal &&
+  return works(step) && step.bytes >= kLeastStagedNonTemporal &&
          (touches(step, schedule, in_space(Space::kSlot)) ||
           touches(step, schedule, in_space(Space::kWindow)));
 }

@@ -6,20 +6,15 @@
 #include "core/tuned.hpp"
 
 namespace tutti {
-namespace {
-
-// Where nothing else is known. What a process takes for its last-level cache may be shared with
-// others: on a virtual machine, with processes that it cannot see.
-constexpr uint64_t kStreamBytes = tuned::kLeastStreamed;
-
-}  // namespace
 
 Limits limits_of(const JobVariables& variables, int ranks, int cores) {
   const bool oversubscribed = ranks > cores;
   return {.slots = SlotPlan::of(variables.slot_bytes, ranks),
           .window_bytes = variables.window_bytes,
           .chunk_bytes = std::min(variables.chunk_bytes, variables.window_bytes / 2),
-          .stream_bytes = variables.stream_bytes.value_or(kStreamBytes),
+          // What a process takes for its last-level cache may be shared with others: on a virtual
+          // machine, with processes that it cannot see.
+          .stream_bytes = variables.stream_bytes.value_or(tuned::kLeastStreamed),
           .pulls = pulls_for(variables),
           // Ranks that share cores bound by that how many read at a time.
           .pull_readers = oversubscribed ? 0 : static_cast<int>(variables.pull_readers),

@@ -164,7 +164,7 @@ TEST_F(ShmPingPong, WhoHasSentMoreThanItReceivedUsesTheRing) {
 }
 
 TEST_F(Shm, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
-  std::vector<std::byte> data(kEagerBytes);
+  std::vector<std::byte> data(kEagerShm);
   std::vector<Transfer> sent(1000);
   size_t done = 0;
   for (Transfer& transfer : sent) {
@@ -173,7 +173,7 @@ TEST_F(Shm, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
     done += transfer.done;
   }
   EXPECT_GT(done, 0u);
-  EXPECT_LE(done * kEagerBytes, kUnmatchedBytes + 2 * kEagerBytes);
+  EXPECT_LE(done * kEagerShm, kUnmatchedBytes + 2 * kEagerShm);
   std::vector<Transfer> received(1000);
   for (Transfer& transfer : received) {
     ends_[1]->recv(0, 1, kExactTag, data.data(), data.size(), transfer);

@@ -156,7 +156,7 @@ bool FrameEndpoint::push_notice(int rank) {
 }
 
 bool FrameEndpoint::may_be_eager(const Operation& send) {
-  return send.bytes <= kEagerBytes && peer(send.peer).credit.may_send();
+  return send.bytes <= kEagerFrames && peer(send.peer).credit.may_send();
 }
 
 Put FrameEndpoint::put_first(Operation& send, bool eager) {

@@ -43,14 +43,14 @@ struct FrameHead {
 static_assert(sizeof(FrameHead) == 64);
 
 // Up to here, to copy a message takes less time than to ask first (docs/notes/15).
-inline constexpr uint64_t kEagerBytes = tuned::kEagerFrames;
-inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerBytes;
+using tuned::kEagerFrames;
+inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerFrames;
 
 // Long messages go in pieces, straight from the sender's buffer to the receiver's. The receiver
 // posts up to kPiecesAhead of them per rail before it grants these, and another whenever one has
 // come.
-inline constexpr uint64_t kPieceBytes = tuned::kPieceBytes;
-inline constexpr uint64_t kPiecesAhead = tuned::kPiecesAhead;
+using tuned::kPieceBytes;
+using tuned::kPiecesAhead;
 
 // The tag by which the network matches pieces: the receive's index in its endpoint's list, and the
 // piece's number. Together below 48 bits, which every network has. An index whose pieces may still

@@ -88,7 +88,7 @@ struct Types {
   using Operation = frames::Operation;
   using Message = frames::Message;
   using Peer = frames::Peer;
-  static constexpr uint64_t kEagerBytes = frames::kEagerBytes;
+  static constexpr uint64_t kEagerBytes = kEagerFrames;
   static constexpr uint64_t kMessageCost = sizeof(FrameHead);
 };
 

@@ -35,7 +35,7 @@ enum class Put : uint8_t {
 };
 
 // The cost up to which a sender's eager messages may stay unmatched before it asks.
-inline constexpr uint64_t kUnmatchedBytes = tuned::kUnmatchedBytes;
+using tuned::kUnmatchedBytes;
 
 // `Types` has the link's Operation, Message and Peer (a PeerQueues). Messages are short up to its
 // kEagerBytes; one that is kept aside costs kMessageCost besides its bytes.

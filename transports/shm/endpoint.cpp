@@ -16,12 +16,6 @@
 template class tutti::match::Engine<tutti::shm::ShmEndpoint, tutti::shm::Types>;
 
 namespace tutti::shm {
-namespace {
-
-// How much of a message is read where it lies before others have their turn (docs/notes/15).
-constexpr uint64_t kPulledAtOnce = tuned::kPulledAtOnce;
-
-}  // namespace
 
 ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel)
     : Engine(rank, surroundings.layout.ranks()),
@@ -210,7 +204,7 @@ bool ShmEndpoint::begin_apart(Operation& receive, const Message& message) {
   receive.address = message.address;
   receive.withdrawn = message.withdrawn;
   receive.non_temporal = false;
-  if (receive.limit <= kEagerBytes) return false;
+  if (receive.limit <= kEagerShm) return false;
   receive.begun_s = now_s();
   receive.worked_s = 0;
   receive.seen = around_.arenas.view(source, receive.address, receive.limit);
@@ -242,7 +236,7 @@ bool ShmEndpoint::pull_piece(int rank) {
   Peer& from = peer(rank);
   Operation* const receive = from.pulls.first();
   if (receive == nullptr) return false;
-  const uint64_t bytes = std::min(kPulledAtOnce, receive->limit - receive->moved);
+  const uint64_t bytes = std::min(tuned::kPulledAtOnce, receive->limit - receive->moved);
   const bool last = receive->moved + bytes == receive->limit;
   const Put room = room_for(*receive, 0);
   if (room == Put::kOver || (last && room == Put::kNotNow)) return room == Put::kOver;

@@ -12,16 +12,10 @@
 #include "transports/shm/endpoint.hpp"
 
 namespace tutti::shm {
-namespace {
-
-// Frames taken from one peer before others have their turn.
-constexpr int kFramesPerTurn = tuned::kFramesPerTurn;
-
-}  // namespace
 
 bool ShmEndpoint::drain(int rank, const Transfer* wanted) {
   Peer& from = peer(rank);
-  for (int i = 0; i < kFramesPerTurn && from.failure.ok(); ++i) {
+  for (int i = 0; i < tuned::kFramesPerTurn && from.failure.ok(); ++i) {
     // The cell is looked at last: that takes its line from the peer, who is to write it.
     if ((wanted != nullptr && wanted->done) || !from.in.ready()) break;
     const Frame frame = from.in.frame();
@@ -53,7 +47,7 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
   if (!from.in.can_be_eager(frame)) return false;
   rings_.map_in_data(from, rank, frame);
   eager_came(rank, frame.tag, frame.bytes, [&](std::byte* dst, uint64_t wanted, Message* kept) {
-    const bool is_long = frame.bytes > kEagerBytes;
+    const bool is_long = frame.bytes > kEagerShm;
     const Stopwatch stopwatch(is_long);
     from.in.copy(dst, frame, wanted);
     if (is_long) {
@@ -71,7 +65,7 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
 
 // An eager message that lies aside meets its receive.
 void ShmEndpoint::take_kept(std::byte* dst, const Message& message, uint64_t wanted) {
-  const bool is_long = message.bytes > kEagerBytes;
+  const bool is_long = message.bytes > kEagerShm;
   const Stopwatch stopwatch(is_long);
   copy_bytes(dst, message.data.get(), wanted, CopyHint::kNear);
   if (!is_long) return;
@@ -129,7 +123,7 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   from.in.pop(frame);
   receive->moved += frame.bytes;
   if (receive->has_more()) return true;
-  if (receive->limit > kEagerBytes) {
+  if (receive->limit > kEagerShm) {
     const Routes::Route route =
         receive->non_temporal ? Routes::Route::kRingNonTemporal : Routes::Route::kRing;
     long_messages_.note_received(from, *receive, route);

@@ -53,7 +53,7 @@ struct Types {
   using Operation = shm::Operation;
   using Message = shm::Message;
   using Peer = shm::Peer;
-  static constexpr uint64_t kEagerBytes = shm::kEagerBytes;
+  static constexpr uint64_t kEagerBytes = kEagerShm;
   static constexpr uint64_t kMessageCost = kCacheLine;
 };
 

@@ -27,7 +27,7 @@ namespace tutti::shm {
 inline constexpr uint64_t kCells = 256;
 inline constexpr uint64_t kInlineBytes = 40;
 // Messages up to here need not ask whether they may be sent.
-inline constexpr uint64_t kEagerBytes = tuned::kEagerShm;
+using tuned::kEagerShm;
 
 enum class FrameKind : uint32_t {
   kEager = 1,    // a whole message: tag, bytes, payload; if it is long, instead of an id how many
@@ -119,7 +119,7 @@ constexpr uint64_t ring_data_bytes(uint64_t ranks) {
 // of the data area is used. Several fit in there, so that one is read while the next is written. If
 // cores are oversubscribed, though, each rank does as much as it can in its turn.
 constexpr uint64_t most_at_once(uint64_t reach, bool oversubscribed) {
-  return oversubscribed ? reach / 2 : std::max(reach / 8, kEagerBytes);
+  return oversubscribed ? reach / 2 : std::max(reach / 8, kEagerShm);
 }
 
 // The bytes of the data area that such a payload takes.

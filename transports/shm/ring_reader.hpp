@@ -93,7 +93,8 @@ class RingReader {
         data_ = frame.where + data_bytes_of(frame.bytes);
       }
     }
-    if (frame.bytes >= kLeastNonTemporal) memory_->taken.store(++taken_, std::memory_order_relaxed);
+    if (frame.bytes >= kLeastStagedNonTemporal)
+      memory_->taken.store(++taken_, std::memory_order_relaxed);
     pop();
   }
   void pop() {

@@ -114,7 +114,7 @@ class RingWriter {
   void count_eager(uint64_t cost) { eager_ += cost; }
   // Whether a message of so many bytes may be sent without being asked for, if there is room.
   [[nodiscard]] bool may_be_eager(uint64_t bytes) const {
-    if (bytes <= kEagerBytes) return true;
+    if (bytes <= kEagerShm) return true;
     return bytes <= area_.most_at_once() &&
            Routes::includes(memory_->credits.need_not_ask.load(std::memory_order_relaxed), bytes);
   }
@@ -145,7 +145,7 @@ class RingWriter {
     if (bytes <= kInlineBytes) {
       if (bytes > 0) std::memcpy(cell.payload, payload, bytes);
     } else {
-      const Stopwatch stopwatch(bytes > kEagerBytes);
+      const Stopwatch stopwatch(bytes > kEagerShm);
       cell.numbers.payload_in.store(stage(cell, payload, bytes), std::memory_order_relaxed);
       const auto ns = static_cast<uint64_t>(stopwatch.seconds() * 1e9);
       cell.numbers.id.store(ns, std::memory_order_relaxed);
@@ -162,7 +162,7 @@ class RingWriter {
       return PayloadIn::kPingPong + which;
     }
     const uint64_t begin = area_.take(bytes);
-    const bool past = bytes >= kLeastNonTemporal && is_non_temporal(bytes);
+    const bool past = bytes >= kLeastStagedNonTemporal && is_non_temporal(bytes);
     copy_bytes(area_.at(begin), payload, bytes, past ? CopyHint::kNonTemporal : CopyHint::kNear);
     cell.numbers.where.store(begin, std::memory_order_relaxed);
     return PayloadIn::kRing;

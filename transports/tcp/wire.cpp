@@ -28,20 +28,6 @@ using frames::Request;
 
 // The most requests written with one system call.
 constexpr size_t kMostRequests = 8;
-// Small messages that come together are read together.
-constexpr size_t kRestBytes = tuned::kRestBytes;
-
-// A peer as near as that is sent only so much ahead of what it has received. That suffices for 4
-// GB/s, more than one connection carries, and is little enough to be read while it is still in a
-// cache. The figures are in docs/notes/15.
-constexpr uint32_t kNear_us = tuned::kNear_us;  // the shortest round trip
-constexpr int kAheadWhenNear =
-    tuned::kAheadWhenNear;  // the system takes twice that, for it counts overhead
-
-// To a peer in the same building, BBR's pacing by timers costs more than it saves. Some short calls
-// then last a hundred times as long, with nothing lost and nothing under way (docs/notes/15). None
-// does with Reno, which no system forbids.
-constexpr uint32_t kSameBuilding_us = tuned::kSameBuilding_us;
 constexpr std::string_view kPaced = "bbr";
 constexpr std::string_view kNotPaced = "reno";
 
@@ -65,10 +51,17 @@ Outcome outcome_of(const Request& request) {
   return outcome;
 }
 
+// A near peer is sent only so much ahead of what it has received. That suffices for more than one
+// connection carries, and is little enough to be read while it is still in a cache. The figures are
+// in docs/notes/15.
 void bound_ahead(int socket) {
-  (void)setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kAheadWhenNear, sizeof kAheadWhenNear);
+  constexpr int kBytes = tuned::kAheadWhenNear;  // the system takes twice that, for overhead
+  (void)setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kBytes, sizeof kBytes);
 }
 
+// To a peer in the same building, BBR's pacing by timers costs more than it saves. Some short calls
+// then last a hundred times as long, with nothing lost and nothing under way (docs/notes/15). None
+// does with Reno, which no system forbids.
 void stop_pacing(int socket) {
   char name[16] = {};  // as long as the system has them
   socklen_t length = sizeof name - 1;
@@ -93,8 +86,8 @@ Completion Inbox::first() const {
 void Wire::begin(Fd socket) {
   socket_ = std::move(socket);
   tune_data_connection(socket_.get());
-  rest_ =
-      std::make_unique_for_overwrite<std::byte[]>(records_ != nullptr ? kRecordBytes : kRestBytes);
+  rest_ = std::make_unique_for_overwrite<std::byte[]>(records_ != nullptr ? kRecordBytes
+                                                                          : tuned::kRestBytes);
   write();
 }
 
@@ -182,8 +175,8 @@ void Wire::suit_distance() {
   const bool known = getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
                      length >= offsetof(tcp_info, tcpi_min_rtt) + sizeof info.tcpi_min_rtt;
   if (!known) return;
-  if (info.tcpi_min_rtt <= kSameBuilding_us) stop_pacing(socket_.get());
-  if (info.tcpi_min_rtt <= kNear_us) bound_ahead(socket_.get());
+  if (info.tcpi_min_rtt <= tuned::kSameBuilding_us) stop_pacing(socket_.get());
+  if (info.tcpi_min_rtt <= tuned::kNear_us) bound_ahead(socket_.get());
 }
 
 // ---- in -----------------------------------------------------------------------------------------
@@ -264,8 +257,9 @@ void Wire::read() {
     rest_from_ = rest_to_ = 0;
     if (head_bytes_ == sizeof(Head) && place_ == nullptr) return;
     const size_t wanted = place_ != nullptr ? head_.bytes - taken_ : 0;
-    const ssize_t got = wanted > 0 ? read_place_and_rest(wanted)
-                                   : recv(socket_.get(), rest_.get(), kRestBytes, MSG_DONTWAIT);
+    const ssize_t got = wanted > 0
+                            ? read_place_and_rest(wanted)
+                            : recv(socket_.get(), rest_.get(), tuned::kRestBytes, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
     if (got < 0) return fail(std::strerror(errno));
@@ -274,7 +268,7 @@ void Wire::read() {
     total += bytes;
     rest_to_ = bytes - std::min(bytes, wanted);
     if (wanted > 0) arrived(std::min(bytes, wanted));
-    if (bytes == wanted + kRestBytes) continue;
+    if (bytes == wanted + tuned::kRestBytes) continue;
     rest_from_ += take(rest_.get(), rest_to_);  // and there was no more
     if (rest_from_ == rest_to_) rest_from_ = rest_to_ = 0;
     return;
@@ -284,7 +278,7 @@ void Wire::read() {
 // Reads like recv(2): `wanted` bytes to their place, and what follows them to the rest.
 ssize_t Wire::read_place_and_rest(size_t wanted) {
   std::array<iovec, 2> parts = {iovec{memory_of(*place_) + taken_, wanted},
-                                iovec{rest_.get(), kRestBytes}};
+                                iovec{rest_.get(), tuned::kRestBytes}};
   msghdr message{};
   message.msg_iov = parts.data();
   message.msg_iovlen = parts.size();

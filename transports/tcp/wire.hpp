@@ -34,7 +34,7 @@ inline Head head_of(const frames::Request& request) {
 }
 
 // The bytes read at a time, so that what waits to go out has its turn.
-inline constexpr size_t kMostRead = tuned::kMostRead;
+using tuned::kMostRead;
 
 using RequestQueue = match::Queue<frames::Request>;
 
