@@ -15,17 +15,17 @@
 
 namespace tutti_test {
 
-struct FakeOperation : tutti::match::Operation<FakeOperation> {
+struct FakeTransfer : tutti::match::PendingTransfer<FakeTransfer> {
   void renew() { moved = 0; }
   [[nodiscard]] bool has_more() const { return moved < limit; }
 };
-struct FakeMessage : tutti::match::Message<FakeMessage, FakeOperation> {};
-struct FakePeer : tutti::match::PeerQueues<FakeOperation> {
+struct FakeUnexpected : tutti::match::UnexpectedMessage<FakeUnexpected, FakeTransfer> {};
+struct FakePeer : tutti::match::PeerQueues<FakeTransfer> {
   uint64_t unmatched = 0;  // cost of what was sent to it and has met no receive
 };
 struct FakeTypes {
-  using Operation = FakeOperation;
-  using Message = FakeMessage;
+  using PendingTransfer = FakeTransfer;
+  using UnexpectedMessage = FakeUnexpected;
   using Peer = FakePeer;
   static constexpr uint64_t kEagerBytes = 16;
   static constexpr uint64_t kMessageCost = tutti::match::kUnmatchedBytes / 4;
@@ -109,19 +109,19 @@ class FakeEndpoint final : public tutti::match::Engine<FakeEndpoint, FakeTypes> 
   void handle(int rank, const FakeFrame& frame) {
     if (frame.kind == 'E') {
       return eager_came(rank, frame.tag, frame.bytes,
-                        [&](std::byte* dst, uint64_t wanted, const FakeMessage*) {
+                        [&](std::byte* dst, uint64_t wanted, const FakeUnexpected*) {
                           if (wanted > 0) std::memcpy(dst, frame.payload.data(), wanted);
                         });
     }
     if (frame.kind == 'R') {
-      FakeMessage message;
+      FakeUnexpected message;
       message.source = rank;
       message.tag = frame.tag;
       message.bytes = frame.bytes;
       message.sender = frame.from;
       return request_came(std::move(message));
     }
-    FakeOperation* const operation = pool_.find(frame.to, rank);
+    FakeTransfer* const operation = pool_.find(frame.to, rank);
     if (operation == nullptr) return;  // it was cancelled
     if (frame.kind == 'G') {
       if (frame.bytes == 0) return finish(*operation, {});
@@ -134,27 +134,27 @@ class FakeEndpoint final : public tutti::match::Engine<FakeEndpoint, FakeTypes> 
     if (!operation->has_more()) finish_granted(*operation);
   }
 
-  [[nodiscard]] bool may_be_eager(const FakeOperation& send) const {
+  [[nodiscard]] bool may_be_eager(const FakeTransfer& send) const {
     return send.bytes <= FakeTypes::kEagerBytes &&
            peer(send.peer).unmatched <= tutti::match::kUnmatchedBytes;
   }
-  Put put_first(FakeOperation& send, bool eager) {
+  Put put_first(FakeTransfer& send, bool eager) {
     const Put put = this->put(send, {eager ? 'E' : 'R', send.tag, send.bytes, send.id()},
                               send.buffer, eager ? send.bytes : 0);
     if (eager && put == Put::kYes) peer(send.peer).unmatched += cost(send.bytes);
     return put;
   }
-  Put put_grant(FakeOperation& receive) {
+  Put put_grant(FakeTransfer& receive) {
     return put(receive, {'G', 0, receive.limit, receive.id(), receive.partner}, nullptr, 0);
   }
-  Put put_piece(FakeOperation& send) {
+  Put put_piece(FakeTransfer& send) {
     const uint64_t bytes = std::min(kPieceBytes, send.limit - send.moved);
     const Put put = this->put(send, {'P', send.tag, bytes, send.id(), send.partner},
                               send.buffer + send.moved, bytes);
     if (put == Put::kYes) send.moved += bytes;
     return put;
   }
-  Put put(FakeOperation& operation, FakeFrame frame, const std::byte* payload, uint64_t bytes) {
+  Put put(FakeTransfer& operation, FakeFrame frame, const std::byte* payload, uint64_t bytes) {
     if (frame.kind == wire_.refused) {
       dequeue(operation);
       finish(operation, {tutti::Code::kOutOfMemory, "refused"});
@@ -167,22 +167,22 @@ class FakeEndpoint final : public tutti::match::Engine<FakeEndpoint, FakeTypes> 
     frames.push_back(std::move(frame));
     return Put::kYes;
   }
-  void note_sent(FakeOperation& send) { finish(send, {}); }
+  void note_sent(FakeTransfer& send) { finish(send, {}); }
 
-  static bool begin_apart(FakeOperation& /*receive*/, const FakeMessage& /*message*/) {
+  static bool begin_own_route(FakeTransfer& /*receive*/, const FakeUnexpected& /*message*/) {
     return false;
   }
-  static void take_kept(std::byte* dst, const FakeMessage& message, uint64_t wanted) {
+  static void take_kept(std::byte* dst, const FakeUnexpected& message, uint64_t wanted) {
     if (wanted > 0) std::memcpy(dst, message.data.get(), wanted);
   }
   void count_matched(int rank, uint64_t bytes) { wire_[rank].peer(rank_).unmatched -= cost(bytes); }
   static uint64_t cost(uint64_t bytes) { return bytes + FakeTypes::kMessageCost; }
 
-  void take_back(FakeOperation& operation) {
+  void take_back(FakeTransfer& operation) {
     dequeue(operation);
     release(operation);
   }
-  void abandon(FakeOperation& operation) {
+  void abandon(FakeTransfer& operation) {
     dequeue(operation);
     const int rank = operation.peer;
     finish(operation, peer(rank).failure);

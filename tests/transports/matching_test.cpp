@@ -13,8 +13,8 @@ namespace {
 constexpr int kRanks = 3;
 constexpr Tag kUserTag = 0x7fffffff;
 
-struct Receive : Operation<Receive> {};
-struct Kept : Message<Kept, Receive> {};
+struct Receive : PendingTransfer<Receive> {};
+struct Unexpected : UnexpectedMessage<Unexpected, Receive> {};
 
 // Any receive, as users post them: for one tag or any, from one source or any.
 Receive any_receive(std::mt19937& random, uint32_t tags) {
@@ -37,7 +37,7 @@ TEST(Matching, AMessageMeetsTheOldestReceiveThatTakesIt) {
       std::mt19937 random(seed);
       std::deque<Receive> receives;  // whose addresses stay
       std::vector<Receive*> posted;  // in order
-      Matching<Receive, Kept> matching(kRanks);
+      Matching<Receive, Unexpected> matching(kRanks);
       for (int step = 0; step < 2000; ++step) {
         const uint32_t kind = random() % 8;
         if (kind < (step < 1000 ? 6U : 3U)) {

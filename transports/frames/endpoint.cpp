@@ -83,7 +83,7 @@ Status FrameEndpoint::why_not(int rank) const {
 // ---- giving up ----
 
 // The operation goes on without its transfer, until nothing is under way for it.
-void FrameEndpoint::take_back(Operation& operation) {
+void FrameEndpoint::take_back(PendingTransfer& operation) {
   const bool drains = operation.is_granted() && operation.granted > 0;
   const int rank = operation.peer;
   dequeue(operation);
@@ -119,7 +119,7 @@ void FrameEndpoint::take_back(Operation& operation) {
 }
 
 // Its peer has failed. Requests name it until none is under way, be it to the sink.
-void FrameEndpoint::abandon(Operation& operation) {
+void FrameEndpoint::abandon(PendingTransfer& operation) {
   operation.retired = operation.is_granted() && operation.granted > operation.moved;
   dequeue(operation);
   requests_.withdraw(operation);
@@ -140,7 +140,7 @@ void FrameEndpoint::close(const Status& reason) {
   port().close();
   closed_ = reason;
   requests_.forget_operations();
-  pool_.for_each([this](Operation& operation) {
+  pool_.for_each([this](PendingTransfer& operation) {
     if (operation.state == State::kLocal) return;
     if (operation.state == State::kPosted && operation.peer == rank_) return;
     dequeue(operation);

@@ -57,7 +57,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
 
  private:
   friend class match::Engine<FrameEndpoint, Types>;
-  using Phase = Operation::Phase;
+  using Phase = PendingTransfer::Phase;
   enum class Stage : uint8_t {
     kGreeting,  // see greet()
     kOpen,
@@ -70,8 +70,8 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
   // ---- the engine's link; endpoint.cpp, what ends transfers early
   [[nodiscard]] bool is_up(int rank) const { return why_not(rank).ok(); }
   [[nodiscard]] Status why_not(int rank) const;
-  void take_back(Operation& operation);
-  void abandon(Operation& operation);
+  void take_back(PendingTransfer& operation);
+  void abandon(PendingTransfer& operation);
   void give_up(int rank, const Status& failure);
   void close(const Status& reason);
 
@@ -80,15 +80,15 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
   bool handle(int rank, const FrameHead& head, std::span<const std::byte> payload);
   void handle_eager(int rank, Tag tag, std::span<const std::byte> payload);
   bool handle_grant(int rank, const FrameHead& head);
-  void take_kept(std::byte* dst, const Message& message, uint64_t wanted);
+  void take_kept(std::byte* dst, const UnexpectedMessage& message, uint64_t wanted);
   void count_matched(int rank, uint64_t bytes);
   bool push(int rank);
   [[nodiscard]] bool owes(int rank) const;
   bool push_notice(int rank);
-  [[nodiscard]] bool may_be_eager(const Operation& send);
-  Put put_first(Operation& send, bool eager);
-  static void note_sent(Operation& send) { send.become(Phase::kSending); }
-  bool push_frame(int rank, FrameHead head, const std::byte* payload, Operation* operation);
+  [[nodiscard]] bool may_be_eager(const PendingTransfer& send);
+  Put put_first(PendingTransfer& send, bool eager);
+  static void note_sent(PendingTransfer& send) { send.become(Phase::kSending); }
+  bool push_frame(int rank, FrameHead head, const std::byte* payload, PendingTransfer* operation);
   bool push_empty(int rank, FrameKind kind);
   void notice_waits(int rank) override { make_busy(rank); }
 
@@ -98,10 +98,10 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
   void failed(Request& request, bool cancelled);
   void lose(int rank, std::string_view what) override;
   void refused(Request& request);
-  bool begin_apart(Operation& receive, const Message& message);
-  Put put_grant(Operation& receive);
-  Put put_piece(Operation& send);
-  bool post_piece(Operation& receive);
+  bool begin_own_route(PendingTransfer& receive, const UnexpectedMessage& message);
+  Put put_grant(PendingTransfer& receive);
+  Put put_piece(PendingTransfer& send);
+  bool post_piece(PendingTransfer& receive);
   void end_piece(Request& request);
 
   // ---- endpoint_rails.cpp: connections that break
@@ -122,7 +122,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
   bool send_again(int rank, const FrameHead& head);
   bool handle_taken(int rank, const FrameHead& head);
   // Ends a send if the peer has all of it, and nothing reads its buffer any more.
-  void finish_if_taken(Operation& send);
+  void finish_if_taken(PendingTransfer& send);
 
   // ---- endpoint_leaving.cpp: this rank leaves, or others do
   bool push_leave(int rank);

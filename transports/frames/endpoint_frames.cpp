@@ -17,8 +17,8 @@ void copy_payload(std::byte* dst, const std::byte* payload, uint64_t bytes) {
   if (bytes > 0) std::memcpy(dst, payload, bytes);
 }
 
-Message request_in(const FrameHead& head) {
-  Message message;
+UnexpectedMessage request_in(const FrameHead& head) {
+  UnexpectedMessage message;
   message.source = static_cast<int>(head.rank);
   message.tag = head.tag;
   message.bytes = head.bytes;
@@ -82,17 +82,18 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
 
 void FrameEndpoint::handle_eager(int rank, Tag tag, std::span<const std::byte> payload) {
   if (stage_ == Stage::kEnding) return;
-  eager_came(rank, tag, payload.size(), [&](std::byte* dst, uint64_t wanted, const Message*) {
-    copy_payload(dst, payload.data(), wanted);
-  });
+  eager_came(rank, tag, payload.size(),
+             [&](std::byte* dst, uint64_t wanted, const UnexpectedMessage*) {
+               copy_payload(dst, payload.data(), wanted);
+             });
 }
 
-void FrameEndpoint::take_kept(std::byte* dst, const Message& message, uint64_t wanted) {
+void FrameEndpoint::take_kept(std::byte* dst, const UnexpectedMessage& message, uint64_t wanted) {
   copy_payload(dst, message.data.get(), wanted);
 }
 
 bool FrameEndpoint::handle_grant(int rank, const FrameHead& head) {
-  Operation* const send = pool_.find(head.id, rank);
+  PendingTransfer* const send = pool_.find(head.id, rank);
   if (send == nullptr || send->is(Phase::kEnding)) return true;  // it was cancelled
   const bool first = send->state == State::kRequested;
   const bool under_way =
@@ -155,11 +156,11 @@ bool FrameEndpoint::push_notice(int rank) {
   return owes && push_empty(rank, FrameKind::kCredit);
 }
 
-bool FrameEndpoint::may_be_eager(const Operation& send) {
+bool FrameEndpoint::may_be_eager(const PendingTransfer& send) {
   return send.bytes <= kEagerFrames && peer(send.peer).credit.may_send();
 }
 
-Put FrameEndpoint::put_first(Operation& send, bool eager) {
+Put FrameEndpoint::put_first(PendingTransfer& send, bool eager) {
   FrameHead head{};
   head.kind = eager ? FrameKind::kEager : FrameKind::kRequest;
   head.tag = send.tag;
@@ -174,7 +175,7 @@ Put FrameEndpoint::put_first(Operation& send, bool eager) {
 
 // Returns whether it went out.
 bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payload,
-                               Operation* operation) {
+                               PendingTransfer* operation) {
   EagerCredit& credit = peer(rank).credit;
   head.cookie = cookie_;
   head.rank = static_cast<uint32_t>(rank_);

@@ -39,7 +39,7 @@ bool FrameEndpoint::push_leave(int rank) {
 // Closing a connection while something is still coming in may lose what has gone out.
 void FrameEndpoint::say_goodbye() {
   stage_ = Stage::kEnding;
-  pool_.for_each([this](Operation& operation) {
+  pool_.for_each([this](PendingTransfer& operation) {
     dequeue(operation);
     requests_.withdraw(operation);
     operation.transfer = &nobodys_;
@@ -75,7 +75,7 @@ bool FrameEndpoint::explains_loss(int rank) const {
 
 void FrameEndpoint::ask_silent_peers() {
   if (departures_.tells_all() || stage_ == Stage::kEnding || !silent_.is_due()) return;
-  pool_.for_each([this](const Operation& operation) {
+  pool_.for_each([this](const PendingTransfer& operation) {
     if (operation.waits_for_peer()) silent_.await(operation.peer);
   });
   silent_.check([this](int rank) { return closed_.ok() && is_silent(rank); },

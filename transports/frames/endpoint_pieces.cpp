@@ -15,7 +15,7 @@ constexpr int kBatches = 16;         // per poll, so that what waits to go out h
 constexpr uint32_t kPiecesOut = 16;  // to one peer
 
 // The next piece of a message, for whose receive `index` stands.
-void name_piece(Request& piece, uint32_t index, const Operation& operation, uint32_t rails) {
+void name_piece(Request& piece, uint32_t index, const PendingTransfer& operation, uint32_t rails) {
   const uint64_t number = operation.begun / kPieceBytes;
   piece.tag = piece_tag(index, number);
   piece.rail = rail_of(operation.rail, number, rails);
@@ -58,7 +58,7 @@ bool FrameEndpoint::poll_until(const Transfer* wanted) {
 void FrameEndpoint::completed(Request& request, uint64_t bytes) {
   switch (request.kind) {
     case Request::Kind::kFrameOut: {
-      Operation* const send = std::exchange(request.operation, nullptr);
+      PendingTransfer* const send = std::exchange(request.operation, nullptr);
       frames_.went(request);
       if (send != nullptr) finish(*send, {});
       return;
@@ -135,7 +135,7 @@ void FrameEndpoint::refused(Request& request) {
 // ---- pieces ----
 
 // Takes the rails of the receive's pieces, which both ends must know; all receives are granted.
-bool FrameEndpoint::begin_apart(Operation& receive, const Message& message) {
+bool FrameEndpoint::begin_own_route(PendingTransfer& receive, const UnexpectedMessage& message) {
   Peer& from = peer(message.source);
   receive.rail = from.next_rail;
   from.next_rail += static_cast<uint32_t>((receive.limit + kPieceBytes - 1) / kPieceBytes);
@@ -144,7 +144,7 @@ bool FrameEndpoint::begin_apart(Operation& receive, const Message& message) {
 
 // Posts what may be posted of a receive, and grants that. If there is nothing to tell, the receive
 // comes back when a piece has come.
-Put FrameEndpoint::put_grant(Operation& receive) {
+Put FrameEndpoint::put_grant(PendingTransfer& receive) {
   const int rank = receive.peer;
   const uint64_t ahead = kPiecesAhead * kPieceBytes * port().rails();
   while (receive.begun < receive.limit && receive.begun - receive.moved < ahead &&
@@ -166,7 +166,7 @@ Put FrameEndpoint::put_grant(Operation& receive) {
   return Put::kYes;
 }
 
-bool FrameEndpoint::post_piece(Operation& receive) {
+bool FrameEndpoint::post_piece(PendingTransfer& receive) {
   if (!requests_.may_receive()) return false;
   Request& piece = requests_.take(Request::Kind::kPieceIn, receive.peer, &receive);
   const bool wanted = receive.transfer != &nobodys_;
@@ -188,7 +188,7 @@ bool FrameEndpoint::post_piece(Operation& receive) {
   return true;
 }
 
-Put FrameEndpoint::put_piece(Operation& send) {
+Put FrameEndpoint::put_piece(PendingTransfer& send) {
   Peer& to = peer(send.peer);
   if (to.pieces_out >= kPiecesOut) return Put::kNotNow;
   Request& piece = requests_.take(Request::Kind::kPieceOut, send.peer, &send);
@@ -219,7 +219,7 @@ Put FrameEndpoint::put_piece(Operation& send) {
 
 // A piece is no longer under way, whether it came over or not.
 void FrameEndpoint::end_piece(Request& request) {
-  Operation& operation = *request.operation;
+  PendingTransfer& operation = *request.operation;
   const int rank = request.peer;
   const bool receives = request.kind == Request::Kind::kPieceIn;
   if (!receives) --peer(rank).pieces_out;

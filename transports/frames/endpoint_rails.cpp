@@ -119,7 +119,7 @@ bool FrameEndpoint::expect_again(Request& piece) {
 bool FrameEndpoint::send_again(int rank, const FrameHead& head) {
   if (head.upto >= port().rails()) return false;
   const auto rail = static_cast<uint32_t>(head.upto);
-  Operation* const send = pool_.find(head.id, rank);
+  PendingTransfer* const send = pool_.find(head.id, rank);
   if (send == nullptr || send->is(Phase::kEnding)) return true;  // it was cancelled
   if (rails_.lost(rank, rail)) return true;  // which the peer hears of, and asks again
   // Several pieces have this number; the one nearest to those being sent is meant.
@@ -151,7 +151,7 @@ bool FrameEndpoint::send_again(int rank, const FrameHead& head) {
 // ---- what the peer has -------------------------------------------------------------------------
 
 bool FrameEndpoint::handle_taken(int rank, const FrameHead& head) {
-  Operation* const send = pool_.find(head.id, rank);
+  PendingTransfer* const send = pool_.find(head.id, rank);
   if (send == nullptr || send->is(Phase::kEnding)) return true;
   if (send->limit == 0) return false;  // nothing of it was granted
   send->taken = true;
@@ -159,7 +159,7 @@ bool FrameEndpoint::handle_taken(int rank, const FrameHead& head) {
   return true;
 }
 
-void FrameEndpoint::finish_if_taken(Operation& send) {
+void FrameEndpoint::finish_if_taken(PendingTransfer& send) {
   if (!send.taken || requests_.in_flight(send)) return;
   dequeue(send);
   finish(send, {});

@@ -38,7 +38,7 @@ void NumberedFrames::hello_sent(int rank) {
 }
 
 Posted NumberedFrames::send(int rank, FrameHead head, const std::byte* payload,
-                            Operation* operation) {
+                            PendingTransfer* operation) {
   Peer& to = at(rank);
   // A peer that does not read holds up no more buffers than these. A frame that acknowledges others
   // must not wait for an acknowledgement.

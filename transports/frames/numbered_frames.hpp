@@ -45,7 +45,7 @@ class NumberedFrames {
 
   // ---- out
   // Sends a frame, whose number it fills in. `operation` ends with it, if there is one.
-  Posted send(int rank, FrameHead head, const std::byte* payload, Operation* operation);
+  Posted send(int rank, FrameHead head, const std::byte* payload, PendingTransfer* operation);
   // A frame is no longer under way, whether it went or not; the second: its peer is lost.
   void went(Request& frame);
   void failed(Request& frame);

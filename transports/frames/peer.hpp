@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The state that messages over a network need besides the common one (match/operation.hpp).
+// The state that messages over a network need besides the common one (match/pending_transfer.hpp).
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ using match::kUnmatchedBytes;
 using match::Put;
 using match::State;
 
-struct Operation : match::Operation<Operation> {
-  // The phases of State::kApart. The network may use the operation's buffer in either.
+struct PendingTransfer : match::PendingTransfer<PendingTransfer> {
+  // The phases of State::kLinkOwned. The network may use the operation's buffer in either.
   enum class Phase : uint8_t {
     kSending,  // all that may go of a send is under way
     kEnding,   // it has failed, or was cancelled
@@ -33,9 +33,9 @@ struct Operation : match::Operation<Operation> {
   }
   [[nodiscard]] bool has_more() const { return begun < granted; }
   [[nodiscard]] bool is_reusable() const { return !retired; }
-  [[nodiscard]] bool is(Phase which) const { return state == State::kApart && phase == which; }
+  [[nodiscard]] bool is(Phase which) const { return state == State::kLinkOwned && phase == which; }
   void become(Phase which) {
-    state = State::kApart;
+    state = State::kLinkOwned;
     phase = which;
   }
   // Whether a receive was granted, or is to be.
@@ -44,7 +44,7 @@ struct Operation : match::Operation<Operation> {
   }
 };
 
-struct Message : match::Message<Message, Operation> {};
+struct UnexpectedMessage : match::UnexpectedMessage<UnexpectedMessage, PendingTransfer> {};
 
 // The bound on eager messages between this rank and a peer that have met no receive. Each end tells
 // the other with every frame how much has met its receive there.
@@ -75,7 +75,7 @@ class EagerCredit {
 };
 
 // The messages between this rank and one peer. There is one for each rank from the start.
-struct Peer : match::PeerQueues<Operation> {
+struct Peer : match::PeerQueues<PendingTransfer> {
   EagerCredit credit;
   uint32_t pieces_out = 0;  // under way
   uint32_t next_rail = 0;   // of pieces from it
@@ -85,8 +85,8 @@ struct Peer : match::PeerQueues<Operation> {
 };
 
 struct Types {
-  using Operation = frames::Operation;
-  using Message = frames::Message;
+  using PendingTransfer = frames::PendingTransfer;
+  using UnexpectedMessage = frames::UnexpectedMessage;
   using Peer = frames::Peer;
   static constexpr uint64_t kEagerBytes = kEagerFrames;
   static constexpr uint64_t kMessageCost = sizeof(FrameHead);

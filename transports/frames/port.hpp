@@ -17,7 +17,7 @@
 
 namespace tutti::frames {
 
-struct Operation;
+struct PendingTransfer;
 
 // Something the network has been asked to do; in `idle` lists while it has not. A kConnection is
 // made by the port itself, which ends it as failed when the connection to its peer breaks. Not all
@@ -27,15 +27,15 @@ struct Request {
 
   alignas(16) std::byte context[64];  // the port's, while the request is under way; first
   Kind kind = Kind::kFrameOut;
-  int peer = -1;                        // -1 for kFrameIn: any
-  Operation* operation = nullptr;       // of a frame: the eager send that ends with it, if any
-  std::unique_ptr<std::byte[]> memory;  // a frame's: kFrameBytes
-  std::byte* piece = nullptr;           // a piece's place
-  uint64_t bytes = 0;                   // to send, or of the piece to receive
-  Tag tag = 0;                          // of a piece: see piece_tag()
-  uint32_t rail = 0;                    // by which it goes, or comes
-  bool under_way = false;               // a frame that is kept until its peer has seen it
-  bool seen = false;                    // which it has
+  int peer = -1;                         // -1 for kFrameIn: any
+  PendingTransfer* operation = nullptr;  // of a frame: the eager send that ends with it, if any
+  std::unique_ptr<std::byte[]> memory;   // a frame's: kFrameBytes
+  std::byte* piece = nullptr;            // a piece's place
+  uint64_t bytes = 0;                    // to send, or of the piece to receive
+  Tag tag = 0;                           // of a piece: see piece_tag()
+  uint32_t rail = 0;                     // by which it goes, or comes
+  bool under_way = false;                // a frame that is kept until its peer has seen it
+  bool seen = false;                     // which it has
   Request* previous = nullptr;
   Request* next = nullptr;
 };

@@ -39,7 +39,7 @@ Status Requests::open() {
   return {};
 }
 
-Request& Requests::take(Request::Kind kind, int peer, Operation* operation) {
+Request& Requests::take(Request::Kind kind, int peer, PendingTransfer* operation) {
   const bool is_frame = kind == Request::Kind::kFrameOut;
   match::Queue<Request>& idle = is_frame ? idle_frames_ : idle_pieces_;
   if (idle.empty()) {
@@ -81,24 +81,24 @@ Request* Requests::repost_waiting() {
 
 namespace {
 
-bool is_piece_of(const Request& request, const Operation& operation) {
+bool is_piece_of(const Request& request, const PendingTransfer& operation) {
   return request.operation == &operation && request.kind != Request::Kind::kFrameOut;
 }
 
 }  // namespace
 
-bool Requests::under_way(const Operation& operation) const {
+bool Requests::under_way(const PendingTransfer& operation) const {
   return std::ranges::any_of(
       requests_, [&](const Request& request) { return is_piece_of(request, operation); });
 }
 
-bool Requests::in_flight(const Operation& operation) const {
+bool Requests::in_flight(const PendingTransfer& operation) const {
   return std::ranges::any_of(requests_, [&](const Request& request) {
     return is_piece_of(request, operation) && request.piece != sink_.get();
   });
 }
 
-void Requests::withdraw(const Operation& operation) {
+void Requests::withdraw(const PendingTransfer& operation) {
   for (Request& request : requests_) {
     if (request.operation != &operation) continue;
     if (request.kind == Request::Kind::kFrameOut) request.operation = nullptr;  // has its own copy

@@ -23,7 +23,7 @@ class Requests {
   Status open();
 
   // One that is idle; the operation is the one that ends with it, if any.
-  Request& take(Request::Kind kind, int peer, Operation* operation);
+  Request& take(Request::Kind kind, int peer, PendingTransfer* operation);
   void give_back(Request& request);
   // Whether the network takes another piece to receive besides the frames.
   [[nodiscard]] bool may_receive() const { return receiving_ < most_receiving_; }
@@ -35,10 +35,10 @@ class Requests {
 
   // Whether a piece of the operation is under way, be it to the sink; and whether the network may
   // still touch the operation's buffer.
-  [[nodiscard]] bool under_way(const Operation& operation) const;
-  [[nodiscard]] bool in_flight(const Operation& operation) const;
+  [[nodiscard]] bool under_way(const PendingTransfer& operation) const;
+  [[nodiscard]] bool in_flight(const PendingTransfer& operation) const;
   // Asks the network to let go of the operation's buffer. It has done so once in_flight() is false.
-  void withdraw(const Operation& operation);
+  void withdraw(const PendingTransfer& operation);
   // Makes no request end an operation any more.
   void forget_operations();
   // Memory for pieces that nobody wants any more.

@@ -22,7 +22,7 @@
 
 #include "core/tuned.hpp"
 #include "transports/match/matching.hpp"
-#include "transports/match/operation.hpp"
+#include "transports/match/pending_transfer.hpp"
 #include "transports/match/transfers.hpp"
 
 namespace tutti::match {
@@ -37,13 +37,13 @@ enum class Put : uint8_t {
 // The cost up to which a sender's eager messages may stay unmatched before it asks.
 using tuned::kUnmatchedBytes;
 
-// `Types` has the link's Operation, Message and Peer (a PeerQueues). Messages are short up to its
-// kEagerBytes; one that is kept aside costs kMessageCost besides its bytes.
+// `Types` has the link's PendingTransfer, UnexpectedMessage and Peer (a PeerQueues). Messages are
+// short up to its kEagerBytes; one that is kept aside costs kMessageCost besides its bytes.
 template <typename Link, typename Types>
 class Engine : public Endpoint {
  public:
-  using Op = typename Types::Operation;
-  using Kept = typename Types::Message;
+  using Op = typename Types::PendingTransfer;
+  using Unexpected = typename Types::UnexpectedMessage;
   using Peer = typename Types::Peer;
 
   void send(int peer, Tag tag, const void* source, uint64_t bytes, Transfer& transfer) final;
@@ -65,7 +65,7 @@ class Engine : public Endpoint {
   [[nodiscard]] uint64_t eager_bytes() const final { return Types::kEagerBytes; }
   [[nodiscard]] std::optional<Unmet> first_unmet(int peer, Tag tag, Tag mask) const final {
     if (peer != kAnySource && !is_rank(peer)) return std::nullopt;
-    const Kept* const message = matching_.first_message(peer, tag, mask);
+    const Unexpected* const message = matching_.first_message(peer, tag, mask);
     if (message == nullptr) return std::nullopt;
     const int source = static_cast<const Link&>(*this).number_of(message->source);
     return Unmet{.source = source, .tag = message->tag, .bytes = message->bytes};
@@ -118,7 +118,7 @@ class Engine : public Endpoint {
 
   // ---- what comes from a peer
   void eager_came(int rank, Tag tag, uint64_t bytes, const auto& take);
-  void request_came(Kept&& message);
+  void request_came(Unexpected&& message);
   void stream(Op& send) {  // the peer has granted it
     send.state = State::kStreaming;
     peer(send.peer).streams.push(send);
@@ -149,13 +149,14 @@ class Engine : public Endpoint {
   const int ranks_;
   std::vector<Peer> peers_;
   std::vector<int> busy_;  // those to whom something waits to be sent
-  Matching<Op, Kept> matching_;
+  Matching<Op, Unexpected> matching_;
   Pool<Op> pool_;
 
  private:
   void end_waiting(int rank);
   static constexpr bool is_link() {
-    return requires(Link & link, Op & operation, const Kept& message, Status& status, int rank) {
+    return requires(Link & link, Op & operation, const Unexpected& message, Status& status,
+                    int rank) {
              // Whether messages go to a rank and come from it, and why not; kAnySource stands for
              // all.
              requires std::same_as<decltype(link.is_up(rank)), bool>;
@@ -177,7 +178,7 @@ class Engine : public Endpoint {
              link.note_sent(operation);
              // Begins a receive that a requested message meets by a route of the link's own; false:
              // it is to be granted.
-             requires std::same_as<decltype(link.begin_apart(operation, message)), bool>;
+             requires std::same_as<decltype(link.begin_own_route(operation, message)), bool>;
              // Copies so many bytes of a message of a peer that was kept aside.
              link.take_kept(operation.buffer, message, uint64_t{});
              // Notes that an eager message of so many bytes of a peer has met its receive.
@@ -193,8 +194,8 @@ class Engine : public Endpoint {
   [[nodiscard]] bool is_rank(int rank) const { return rank >= 0 && rank < ranks(); }
   [[nodiscard]] Status refusal(int rank);
   void send_to_self(Tag tag, const void* source, uint64_t bytes, Transfer& transfer);
-  void deliver(Op& receive, const Kept& message);
-  void begin_receiving(Op& receive, const Kept& message);
+  void deliver(Op& receive, const Unexpected& message);
+  void begin_receiving(Op& receive, const Unexpected& message);
   bool push_grant(int rank);
   bool push_waiting(int rank);
   bool push_piece(int rank);

@@ -16,8 +16,8 @@ namespace tutti::match {
 // ---- operations ----
 
 template <typename Link, typename Types>
-typename Types::Operation& Engine<Link, Types>::begin(Transfer& transfer, int peer, Tag tag,
-                                                      const void* buffer, uint64_t bytes) {
+typename Types::PendingTransfer& Engine<Link, Types>::begin(Transfer& transfer, int peer, Tag tag,
+                                                            const void* buffer, uint64_t bytes) {
   Op& operation = pool_.take();
   operation.transfer = &transfer;
   operation.peer = peer;
@@ -40,7 +40,7 @@ void Engine<Link, Types>::dequeue(Op& operation) {
     case State::kLocal: matching_.drop_local(rank_, operation); break;
     case State::kRequested:
     case State::kReceiving:
-    case State::kApart:
+    case State::kLinkOwned:
     case State::kFree: break;
   }
 }
@@ -84,7 +84,7 @@ void Engine<Link, Types>::send(int rank, Tag tag, const void* source, uint64_t b
 template <typename Link, typename Types>
 void Engine<Link, Types>::send_to_self(Tag tag, const void* source, uint64_t bytes,
                                        Transfer& transfer) {
-  Kept message;
+  Unexpected message;
   message.source = rank_;
   message.tag = tag;
   message.bytes = bytes;
@@ -92,7 +92,7 @@ void Engine<Link, Types>::send_to_self(Tag tag, const void* source, uint64_t byt
   send.state = State::kLocal;
   message.local = &send;
   if (Op* receive = matching_.take_posted(rank_, tag)) return deliver(*receive, message);
-  auto kept = std::make_unique<Kept>(std::move(message));
+  auto kept = std::make_unique<Unexpected>(std::move(message));
   if (!transfer.synchronous && bytes <= Types::kEagerBytes && self_unmatched_ <= kUnmatchedBytes) {
     kept->local = nullptr;
     kept->eager = true;
@@ -137,7 +137,7 @@ bool Engine<Link, Types>::recv_if_here(Tag tag, Tag mask, void* dst, uint64_t by
 
 // A message that lies aside, or comes from this rank, meets its receive.
 template <typename Link, typename Types>
-void Engine<Link, Types>::deliver(Op& receive, const Kept& message) {
+void Engine<Link, Types>::deliver(Op& receive, const Unexpected& message) {
   if (!message.eager && message.local == nullptr) return begin_receiving(receive, message);
   const uint64_t wanted = std::min(message.bytes, receive.bytes);
   if (message.local != nullptr) {
@@ -155,7 +155,7 @@ void Engine<Link, Types>::deliver(Op& receive, const Kept& message) {
 
 // A message that was asked for meets its receive.
 template <typename Link, typename Types>
-void Engine<Link, Types>::begin_receiving(Op& receive, const Kept& message) {
+void Engine<Link, Types>::begin_receiving(Op& receive, const Unexpected& message) {
   const int source = message.source;
   if (!link().is_up(source)) return finish(receive, link().why_not(source));
   receive.peer = source;
@@ -164,7 +164,7 @@ void Engine<Link, Types>::begin_receiving(Op& receive, const Kept& message) {
   receive.transfer->sent = message.bytes;
   receive.transfer->tag = message.tag;
   receive.transfer->source = link().number_of(source);
-  if (!link().begin_apart(receive, message)) grant(receive);
+  if (!link().begin_own_route(receive, message)) grant(receive);
 }
 
 template <typename Link, typename Types>
@@ -181,11 +181,11 @@ void Engine<Link, Types>::grant(Op& receive) {
 template <typename Link, typename Types>
 void Engine<Link, Types>::eager_came(int rank, Tag tag, uint64_t bytes, const auto& take) {
   if (Op* receive = matching_.take_posted(rank, tag)) {
-    take(receive->buffer, std::min(bytes, receive->bytes), static_cast<Kept*>(nullptr));
+    take(receive->buffer, std::min(bytes, receive->bytes), static_cast<Unexpected*>(nullptr));
     link().count_matched(rank, bytes);
     return finish_receive(*receive, rank, tag, bytes);
   }
-  auto message = std::make_unique<Kept>();
+  auto message = std::make_unique<Unexpected>();
   message->source = rank;
   message->tag = tag;
   message->bytes = bytes;
@@ -196,11 +196,11 @@ void Engine<Link, Types>::eager_came(int rank, Tag tag, uint64_t bytes, const au
 }
 
 template <typename Link, typename Types>
-void Engine<Link, Types>::request_came(Kept&& message) {
+void Engine<Link, Types>::request_came(Unexpected&& message) {
   if (Op* receive = matching_.take_posted(message.source, message.tag)) {
     return begin_receiving(*receive, message);
   }
-  matching_.keep(std::make_unique<Kept>(std::move(message)));
+  matching_.keep(std::make_unique<Unexpected>(std::move(message)));
 }
 
 // ---- what goes out ----

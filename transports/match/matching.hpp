@@ -9,15 +9,15 @@
 #include <memory>
 #include <vector>
 
-#include "transports/match/operation.hpp"
+#include "transports/match/pending_transfer.hpp"
 #include "transports/match/posted.hpp"
 #include "transports/match/queue.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti::match {
 
-// `Op` and `Kept` are a transport's operation and message (operation.hpp).
-template <typename Op, typename Kept>
+// `Op` and `Unexpected` are a transport's operation and message (operation.hpp).
+template <typename Op, typename Unexpected>
 class Matching {
  public:
   explicit Matching(int ranks) : sources_(static_cast<size_t>(ranks)) {}
@@ -45,23 +45,24 @@ class Matching {
     return find_and_take(source, tag);
   }
 
-  void keep(std::unique_ptr<Kept> message) {
+  void keep(std::unique_ptr<Unexpected> message) {
     message->sequence = arrived_++;
-    Queue<Kept>& queue = sources_[static_cast<size_t>(message->source)].messages;
+    Queue<Unexpected>& queue = sources_[static_cast<size_t>(message->source)].messages;
     queue.push(*message.release());
   }
   // The first message that such a receive takes; null if there is none.
-  std::unique_ptr<Kept> take_message(int source, Tag tag, Tag mask) {
-    Kept* const found = source != kAnySource ? find_message(source, tag, mask) : oldest(tag, mask);
+  std::unique_ptr<Unexpected> take_message(int source, Tag tag, Tag mask) {
+    Unexpected* const found =
+        source != kAnySource ? find_message(source, tag, mask) : oldest(tag, mask);
     return found != nullptr ? detach(*found) : nullptr;
   }
   // Finds the same message, which stays where it is.
-  [[nodiscard]] const Kept* first_message(int source, Tag tag, Tag mask) const {
+  [[nodiscard]] const Unexpected* first_message(int source, Tag tag, Tag mask) const {
     return source != kAnySource ? find_message(source, tag, mask) : oldest(tag, mask);
   }
   // Drops the message of a send to this rank that is cancelled.
   void drop_local(int rank, const Op& send) {
-    Kept* message = sources_[static_cast<size_t>(rank)].messages.first();
+    Unexpected* message = sources_[static_cast<size_t>(rank)].messages.first();
     while (message != nullptr && message->local != &send) message = message->next;
     if (message != nullptr) detach(*message);
   }
@@ -69,7 +70,7 @@ class Matching {
  private:
   struct Source {
     Posted<Op> posted;
-    Queue<Kept> messages;
+    Queue<Unexpected> messages;
   };
 
   Posted<Op>& posted_for(int source) {
@@ -83,25 +84,25 @@ class Matching {
     if (receive != nullptr) unpost(*receive);
     return receive;
   }
-  [[nodiscard]] Kept* find_message(int source, Tag tag, Tag mask) const {
-    Kept* message = sources_[static_cast<size_t>(source)].messages.first();
+  [[nodiscard]] Unexpected* find_message(int source, Tag tag, Tag mask) const {
+    Unexpected* message = sources_[static_cast<size_t>(source)].messages.first();
     while (message != nullptr && ((message->tag ^ tag) & mask) != 0) message = message->next;
     return message;
   }
   // The oldest match from any source.
-  [[nodiscard]] Kept* oldest(Tag tag, Tag mask) const {
-    Kept* found = nullptr;
+  [[nodiscard]] Unexpected* oldest(Tag tag, Tag mask) const {
+    Unexpected* found = nullptr;
     for (int source = 0; source < static_cast<int>(sources_.size()); ++source) {
-      Kept* const candidate = find_message(source, tag, mask);
+      Unexpected* const candidate = find_message(source, tag, mask);
       if (candidate != nullptr && (found == nullptr || candidate->sequence < found->sequence)) {
         found = candidate;
       }
     }
     return found;
   }
-  std::unique_ptr<Kept> detach(Kept& message) {
+  std::unique_ptr<Unexpected> detach(Unexpected& message) {
     sources_[static_cast<size_t>(message.source)].messages.remove(message);
-    return std::unique_ptr<Kept>(&message);
+    return std::unique_ptr<Unexpected>(&message);
   }
 
   std::vector<Source> sources_;

@@ -114,27 +114,27 @@ void ShmEndpoint::put_eager(Peer& to, Tag tag, const void* source, uint64_t byte
   to.out.count_eager(bytes + Types::kMessageCost);
 }
 
-bool ShmEndpoint::may_be_eager(const Operation& send) {
+bool ShmEndpoint::may_be_eager(const PendingTransfer& send) {
   Peer& to = peer(send.peer);
   return rings_.map(to, send.peer).ok() && need_not_ask(to, send.buffer, send.bytes);
 }
 
 // Whether a frame with so many bytes of payload may be put for an operation, which fails if the
 // ring cannot have the memory.
-Put ShmEndpoint::room_for(Operation& operation, uint64_t payload) {
+Put ShmEndpoint::room_for(PendingTransfer& operation, uint64_t payload) {
   Peer& to = peer(operation.peer);
   Status opened = rings_.open(to, operation.peer, payload);
   if (opened.ok()) return to.out.room(payload) ? Put::kYes : Put::kNotNow;
   return refuse(operation, std::move(opened));
 }
 
-Put ShmEndpoint::refuse(Operation& operation, Status why) {
+Put ShmEndpoint::refuse(PendingTransfer& operation, Status why) {
   take_from_queue(operation);
   finish(operation, std::move(why));
   return Put::kOver;
 }
 
-Put ShmEndpoint::put_first(Operation& send, bool eager) {
+Put ShmEndpoint::put_first(PendingTransfer& send, bool eager) {
   Peer& to = peer(send.peer);
   const bool left = has_left(send.peer);  // it takes what there is room for, as it did before
   const Put room = left && !eager ? Put::kNotNow : room_for(send, eager ? send.bytes : 0);
@@ -149,13 +149,13 @@ Put ShmEndpoint::put_first(Operation& send, bool eager) {
   return Put::kYes;
 }
 
-Put ShmEndpoint::put_grant(Operation& receive) {
+Put ShmEndpoint::put_grant(PendingTransfer& receive) {
   if (const Put room = room_for(receive, 0); room != Put::kYes) return room;
   peer(receive.peer).out.put(FrameKind::kGrant, receive.id(), receive.limit, receive.partner);
   return Put::kYes;
 }
 
-Put ShmEndpoint::put_piece(Operation& send) {
+Put ShmEndpoint::put_piece(PendingTransfer& send) {
   Peer& to = peer(send.peer);
   const uint64_t bytes = std::min(to.out.area().most_at_once(), send.limit - send.moved);
   if (const Put room = room_for(send, bytes); room != Put::kYes) return room;
@@ -164,13 +164,13 @@ Put ShmEndpoint::put_piece(Operation& send) {
   return Put::kYes;
 }
 
-void ShmEndpoint::note_sent(Operation& send) {
+void ShmEndpoint::note_sent(PendingTransfer& send) {
   if (send.state == State::kStreaming) return send_is_over(send);
   finish(send, {});
 }
 
 // A send that was asked for.
-void ShmEndpoint::send_is_over(Operation& send) {
+void ShmEndpoint::send_is_over(PendingTransfer& send) {
   const int rank = send.peer;
   finish(send, {});
   long_messages_.note_sent(peer(rank));
@@ -198,7 +198,7 @@ bool ShmEndpoint::advance(int rank) {
 // ---- messages that are read where they lie ----
 
 // Reads the message where it lies, unless the ring is faster.
-bool ShmEndpoint::begin_apart(Operation& receive, const Message& message) {
+bool ShmEndpoint::begin_own_route(PendingTransfer& receive, const UnexpectedMessage& message) {
   const int source = message.source;
   Peer& from = peer(source);
   receive.address = message.address;
@@ -213,13 +213,13 @@ bool ShmEndpoint::begin_apart(Operation& receive, const Message& message) {
     receive.non_temporal = route == Routes::Route::kRingNonTemporal;
     if (route != Routes::Route::kRead) return false;
   }
-  receive.state = State::kApart;
+  receive.state = State::kLinkOwned;
   from.pulls.push(receive);
   make_busy(source);
   return true;
 }
 
-bool ShmEndpoint::read_piece(const Operation& receive, uint64_t bytes) {
+bool ShmEndpoint::read_piece(const PendingTransfer& receive, uint64_t bytes) {
   std::byte* const dst = receive.buffer + receive.moved;
   if (receive.seen != nullptr) {
     copy_bytes(dst, receive.seen + receive.moved, bytes, CopyHint::kNear);
@@ -234,7 +234,7 @@ bool ShmEndpoint::read_piece(const Operation& receive, uint64_t bytes) {
 // Reads a piece of the next such message. If that fails, the message comes through the ring.
 bool ShmEndpoint::pull_piece(int rank) {
   Peer& from = peer(rank);
-  Operation* const receive = from.pulls.first();
+  PendingTransfer* const receive = from.pulls.first();
   if (receive == nullptr) return false;
   const uint64_t bytes = std::min(tuned::kPulledAtOnce, receive->limit - receive->moved);
   const bool last = receive->moved + bytes == receive->limit;
@@ -260,7 +260,7 @@ bool ShmEndpoint::pull_piece(int rank) {
 }
 
 // The sender has its buffer back. Needs room.
-void ShmEndpoint::tell_taken(const Operation& receive) {
+void ShmEndpoint::tell_taken(const PendingTransfer& receive) {
   peer(receive.peer).out.put(FrameKind::kTaken, receive.id(), receive.limit, receive.partner);
   around_.notifier.one(receive.peer);
 }
@@ -268,14 +268,14 @@ void ShmEndpoint::tell_taken(const Operation& receive) {
 // ---- giving up ----
 
 // The operation is in no queue afterwards.
-void ShmEndpoint::take_from_queue(Operation& operation) {
-  if (operation.state == State::kApart) return peer(operation.peer).pulls.remove(operation);
+void ShmEndpoint::take_from_queue(PendingTransfer& operation) {
+  if (operation.state == State::kLinkOwned) return peer(operation.peer).pulls.remove(operation);
   dequeue(operation);
 }
 
-void ShmEndpoint::take_back(Operation& operation) {
+void ShmEndpoint::take_back(PendingTransfer& operation) {
   take_from_queue(operation);
-  if (operation.state == State::kApart) {
+  if (operation.state == State::kLinkOwned) {
     Peer& from = peer(operation.peer);
     if (rings_.open(from, operation.peer, 0).ok() && from.out.room(0)) tell_taken(operation);
   } else if (operation.state == State::kRequested) {
@@ -285,7 +285,7 @@ void ShmEndpoint::take_back(Operation& operation) {
   release(operation);
 }
 
-void ShmEndpoint::abandon(Operation& operation) {
+void ShmEndpoint::abandon(PendingTransfer& operation) {
   Transfer& transfer = *operation.transfer;
   const int rank = operation.peer;
   take_back(operation);

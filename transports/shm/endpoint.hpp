@@ -48,26 +48,26 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   bool advance(int rank);
   [[nodiscard]] bool owes(int rank) const { return !peer(rank).pulls.empty(); }
   bool send_at_once(int rank, Tag tag, const void* source, uint64_t bytes);
-  [[nodiscard]] bool may_be_eager(const Operation& send);
-  Put put_first(Operation& send, bool eager);
-  Put put_grant(Operation& receive);
-  Put put_piece(Operation& send);
-  void note_sent(Operation& send);
-  bool begin_apart(Operation& receive, const Message& message);
-  void take_kept(std::byte* dst, const Message& message, uint64_t wanted);
+  [[nodiscard]] bool may_be_eager(const PendingTransfer& send);
+  Put put_first(PendingTransfer& send, bool eager);
+  Put put_grant(PendingTransfer& receive);
+  Put put_piece(PendingTransfer& send);
+  void note_sent(PendingTransfer& send);
+  bool begin_own_route(PendingTransfer& receive, const UnexpectedMessage& message);
+  void take_kept(std::byte* dst, const UnexpectedMessage& message, uint64_t wanted);
   void count_matched(int rank, uint64_t bytes) {
     peer(rank).in.count_matched(bytes + Types::kMessageCost);
   }
-  void take_back(Operation& operation);
-  void abandon(Operation& operation);
+  void take_back(PendingTransfer& operation);
+  void abandon(PendingTransfer& operation);
 
   bool move(const Transfer* wanted);
   bool note_departures();
   [[nodiscard]] Departure& departure(int rank) const {
     return *around_.region.at<Departure>(around_.layout.departure(rank));
   }
-  Put room_for(Operation& operation, uint64_t payload);
-  Put refuse(Operation& operation, Status why);
+  Put room_for(PendingTransfer& operation, uint64_t payload);
+  Put refuse(PendingTransfer& operation, Status why);
   void put_eager(Peer& to, Tag tag, const void* source, uint64_t bytes);
   // Whether a message may go without having been asked for.
   [[nodiscard]] bool need_not_ask(Peer& to, const void* source, uint64_t bytes) const {
@@ -77,10 +77,10 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   [[nodiscard]] bool lies_in_arena(const void* source) const {
     return around_.arenas.holds(rank_, reinterpret_cast<uint64_t>(source));
   }
-  void take_from_queue(Operation& operation);
+  void take_from_queue(PendingTransfer& operation);
   bool pull_piece(int rank);
-  bool read_piece(const Operation& receive, uint64_t bytes);
-  void tell_taken(const Operation& receive);
+  bool read_piece(const PendingTransfer& receive, uint64_t bytes);
+  void tell_taken(const PendingTransfer& receive);
 
   // ---- what comes through the rings: endpoint_frames.cpp
   bool drain(int rank, const Transfer* wanted);
@@ -90,8 +90,8 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   bool handle_grant(int rank, const Frame& frame);
   bool handle_data(int rank, const Frame& frame);
   bool handle_taken(int rank, const Frame& frame);
-  Operation* find(uint64_t id, int rank, State state);
-  void send_is_over(Operation& send);
+  PendingTransfer* find(uint64_t id, int rank, State state);
+  void send_is_over(PendingTransfer& send);
 
   const Surroundings around_;
   Rings rings_;

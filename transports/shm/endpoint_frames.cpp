@@ -46,25 +46,26 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
   Peer& from = peer(rank);
   if (!from.in.can_be_eager(frame)) return false;
   rings_.map_in_data(from, rank, frame);
-  eager_came(rank, frame.tag, frame.bytes, [&](std::byte* dst, uint64_t wanted, Message* kept) {
-    const bool is_long = frame.bytes > kEagerShm;
-    const Stopwatch stopwatch(is_long);
-    from.in.copy(dst, frame, wanted);
-    if (is_long) {
-      const double seconds = static_cast<double>(frame.id) * 1e-9 + stopwatch.seconds();
-      if (kept != nullptr) {
-        kept->seconds = seconds;
-      } else {
-        long_messages_.took_by_ring(from, frame.bytes, seconds);
-      }
-    }
-    from.in.pop(frame);
-  });
+  eager_came(rank, frame.tag, frame.bytes,
+             [&](std::byte* dst, uint64_t wanted, UnexpectedMessage* kept) {
+               const bool is_long = frame.bytes > kEagerShm;
+               const Stopwatch stopwatch(is_long);
+               from.in.copy(dst, frame, wanted);
+               if (is_long) {
+                 const double seconds = static_cast<double>(frame.id) * 1e-9 + stopwatch.seconds();
+                 if (kept != nullptr) {
+                   kept->seconds = seconds;
+                 } else {
+                   long_messages_.took_by_ring(from, frame.bytes, seconds);
+                 }
+               }
+               from.in.pop(frame);
+             });
   return true;
 }
 
 // An eager message that lies aside meets its receive.
-void ShmEndpoint::take_kept(std::byte* dst, const Message& message, uint64_t wanted) {
+void ShmEndpoint::take_kept(std::byte* dst, const UnexpectedMessage& message, uint64_t wanted) {
   const bool is_long = message.bytes > kEagerShm;
   const Stopwatch stopwatch(is_long);
   copy_bytes(dst, message.data.get(), wanted, CopyHint::kNear);
@@ -75,7 +76,7 @@ void ShmEndpoint::take_kept(std::byte* dst, const Message& message, uint64_t wan
 
 void ShmEndpoint::handle_request(int rank, const Frame& frame) {
   peer(rank).in.pop();
-  Message message;
+  UnexpectedMessage message;
   message.source = rank;
   message.tag = frame.tag;
   message.bytes = frame.bytes;
@@ -86,14 +87,14 @@ void ShmEndpoint::handle_request(int rank, const Frame& frame) {
 }
 
 // The operation that a frame names, if it is in that state; null if it was cancelled.
-Operation* ShmEndpoint::find(uint64_t id, int rank, State state) {
-  Operation* const found = pool_.find(id, rank);
+PendingTransfer* ShmEndpoint::find(uint64_t id, int rank, State state) {
+  PendingTransfer* const found = pool_.find(id, rank);
   return found != nullptr && found->state == state ? found : nullptr;
 }
 
 bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
   peer(rank).in.pop();
-  Operation* const send = find(frame.id, rank, State::kRequested);
+  PendingTransfer* const send = find(frame.id, rank, State::kRequested);
   if (send == nullptr) return true;
   if (frame.bytes > send->bytes) return false;
   --peer(rank).asked;
@@ -110,7 +111,7 @@ bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
 bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   Peer& from = peer(rank);
   if (!from.in.can_hold(frame)) return false;
-  Operation* const receive = find(frame.tag, rank, State::kReceiving);
+  PendingTransfer* const receive = find(frame.tag, rank, State::kReceiving);
   if (receive == nullptr) {
     from.in.pop(frame);
     return true;
@@ -134,7 +135,7 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
 
 bool ShmEndpoint::handle_taken(int rank, const Frame& frame) {
   peer(rank).in.pop();
-  Operation* const send = find(frame.id, rank, State::kRequested);
+  PendingTransfer* const send = find(frame.id, rank, State::kRequested);
   if (send == nullptr) return true;
   if (frame.bytes > send->bytes) return false;
   --peer(rank).asked;

@@ -14,7 +14,7 @@ Routes::Route LongMessages::route_of(Peer& from, bool higher, uint64_t bytes) {
   return from.out.peer_takes_by_ring(bytes) ? routes.better_by_ring(bytes) : Routes::Route::kRead;
 }
 
-void LongMessages::note_received(Peer& from, const Operation& receive, Routes::Route route) {
+void LongMessages::note_received(Peer& from, const PendingTransfer& receive, Routes::Route route) {
   if (oversubscribed_) return took(from, route, receive.limit, receive.worked_s);
   const double now = now_s();
   from.uncounted = {route, receive.limit, receive.begun_s, now};

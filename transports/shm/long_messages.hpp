@@ -26,7 +26,7 @@ class LongMessages {
 
   // A message that was asked for is here. If others go in the other direction meanwhile, it counts
   // when the first of these has gone, too (Received).
-  void note_received(Peer& from, const Operation& receive, Routes::Route route);
+  void note_received(Peer& from, const PendingTransfer& receive, Routes::Route route);
   // A send to that peer that was asked for is over.
   void note_sent(Peer& to) {
     if (to.uncounted) [[unlikely]]

@@ -1,12 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The state that messages through shared memory need besides the common one (match/operation.hpp).
+// The state that messages through shared memory need besides the common one
+// (match/pending_transfer.hpp).
 #pragma once
 
 #include <memory>
 #include <optional>
 
-#include "transports/match/operation.hpp"
+#include "transports/match/pending_transfer.hpp"
 #include "transports/shm/rings.hpp"
 #include "transports/shm/routes.hpp"
 
@@ -15,8 +16,8 @@ namespace tutti::shm {
 using match::Queue;
 using match::State;
 
-// A receive in State::kApart is reading the sender's buffer (Peer::pulls).
-struct Operation : match::Operation<Operation> {
+// A receive in State::kLinkOwned is reading the sender's buffer (Peer::pulls).
+struct PendingTransfer : match::PendingTransfer<PendingTransfer> {
   uint64_t address = 0;       // of such a receive: where the message lies
   uint32_t withdrawn = 0;     // what its request said (ring.hpp)
   bool non_temporal = false;  // so is `buffer` written
@@ -29,14 +30,14 @@ struct Operation : match::Operation<Operation> {
   [[nodiscard]] bool has_more() const { return moved < limit; }
 };
 
-struct Message : match::Message<Message, Operation> {
+struct UnexpectedMessage : match::UnexpectedMessage<UnexpectedMessage, PendingTransfer> {
   uint64_t address = 0;    // requested: where it lies
   uint32_t withdrawn = 0;  // and what its request said (ring.hpp)
   double seconds = 0;      // long and eager: what it took so far
 };
 
-struct Peer : match::PeerQueues<Operation>, RingPair {
-  Queue<Operation> pulls;             // receives that read its memory
+struct Peer : match::PeerQueues<PendingTransfer>, RingPair {
+  Queue<PendingTransfer> pulls;       // receives that read its memory
   uint32_t asked = 0;                 // sends that wait for its answer
   std::optional<Received> uncounted;  // until what is sent to it has gone, too
   // The routes of its long messages, unless cores are oversubscribed. They are made at the first
@@ -50,8 +51,8 @@ struct Peer : match::PeerQueues<Operation>, RingPair {
 static_assert(sizeof(Peer) <= 512);
 
 struct Types {
-  using Operation = shm::Operation;
-  using Message = shm::Message;
+  using PendingTransfer = shm::PendingTransfer;
+  using UnexpectedMessage = shm::UnexpectedMessage;
   using Peer = shm::Peer;
   static constexpr uint64_t kEagerBytes = kEagerShm;
   static constexpr uint64_t kMessageCost = kCacheLine;

@@ -21,17 +21,17 @@ enum class State : uint8_t {
   kWaiting,    // send: for room (Peer::waiting)
   kRequested,  // send: for the receiver's grant (no queue)
   kStreaming,  // send: pieces may go (Peer::streams)
-  kLocal,      // send to this rank: for the receive, Message::local points to it (no queue)
-  kPosted,     // receive: for a message (Matching)
+  kLocal,   // send to this rank: for the receive, UnexpectedMessage::local points to it (no queue)
+  kPosted,  // receive: for a message (Matching)
   kGranting,   // receive: for room to send the grant (Peer::grants)
   kReceiving,  // receive: for the pieces (no queue)
-  kApart,      // what its transport alone knows
+  kLinkOwned,  // what its transport alone knows
 };
 
 // A send or receive under way. `Self` derives from it, and adds renew(), which makes it a new one,
 // and has_more(): of a granted send, whether another piece may go.
 template <typename Self>
-struct Operation {
+struct PendingTransfer {
   State state = State::kFree;
   int peer = 0;  // of a receive in kPosted: may be kAnySource
   Transfer* transfer = nullptr;
@@ -59,7 +59,7 @@ struct Operation {
 
 // A message that came before its receive. `Self` derives from it; `Send` is an operation.
 template <typename Self, typename Send>
-struct Message {
+struct UnexpectedMessage {
   int source = 0;
   Tag tag = 0;
   uint64_t bytes = 0;
