@@ -20,8 +20,8 @@ constexpr uint64_t kMostLanes = 64;
 constexpr uint64_t kMostLaneBytes = 1 << 20;
 
 // A block with the alignment of the objects that lie in it.
-struct alignas(shm::kApart) Block {
-  std::byte bytes[shm::kApart];
+struct alignas(shm::kInterferenceBytes) Block {
+  std::byte bytes[shm::kInterferenceBytes];
 };
 using Blocks = std::vector<Block>;
 
@@ -63,9 +63,9 @@ Status check(const Descriptor& about) {
     return nonsense("ranks");
   }
   const uint64_t lane = about.lane_bytes;
-  if (lane > kMostLaneBytes || lane % shm::kApart != 0) return nonsense("lanes");
+  if (lane > kMostLaneBytes || lane % shm::kInterferenceBytes != 0) return nonsense("lanes");
   const auto in_lane = [&](uint32_t at, uint64_t bytes) {
-    return at % shm::kApart == 0 && lies_within(at, bytes, lane);
+    return at % shm::kInterferenceBytes == 0 && lies_within(at, bytes, lane);
   };
   if (!in_lane(0, kCallLines * sizeof(CallLine)) ||
       !in_lane(about.records_at, kCallLines * sizeof(RecordLine)) ||

@@ -10,7 +10,7 @@ namespace tutti::shm {
 namespace {
 
 struct Part {
-  Span span;
+  Extent span;
   int writer;  // -1: several
 };
 
@@ -72,7 +72,8 @@ TEST_P(Layouts, LinesOfDifferentWritersLieAPairOfLinesApart) {
     const Part& a = parts[i - 1];
     const Part& b = parts[i];
     if (a.writer == b.writer && a.writer >= 0) continue;
-    EXPECT_LT((a.span.end() - 1) / kApart, b.span.offset / kApart) << "at " << b.span.offset;
+    EXPECT_LT((a.span.end() - 1) / kInterferenceBytes, b.span.offset / kInterferenceBytes)
+        << "at " << b.span.offset;
   }
 }
 
@@ -88,9 +89,9 @@ TEST_P(Layouts, WhatARankWritesInQuantityBeginsOnAPage) {
 
 TEST_P(Layouts, WhatIsAlwaysUsedIsTheLinesOfAllLanes) {
   for (int r = 0; r < layout_.ranks(); ++r) {
-    const Span lines = layout_.lines(r);
+    const Extent lines = layout_.lines(r);
     for (int lane = 0; lane < layout_.lanes(); ++lane) {
-      for (const Span& line :
+      for (const Extent& line :
            {layout_.calls(r, lane), layout_.records(r, lane), layout_.progress(r, lane)}) {
         EXPECT_GE(line.offset, lines.offset);
         EXPECT_LE(line.end(), lines.end());
@@ -101,14 +102,14 @@ TEST_P(Layouts, WhatIsAlwaysUsedIsTheLinesOfAllLanes) {
   }
 }
 
-void expect_within(const Span& part, const Span& whole) {
+void expect_within(const Extent& part, const Extent& whole) {
   EXPECT_GE(part.offset, whole.offset);
   EXPECT_LE(part.end(), whole.end());
 }
 
 TEST_P(Layouts, WhatIsMappedAtOnceAreWholePagesAndHasItsParts) {
   for (int lane = 0; lane < layout_.lanes(); ++lane) {
-    for (const Span& whole :
+    for (const Extent& whole :
          {layout_.slots(lane), layout_.ping_pong_slots(lane), layout_.windows(lane)}) {
       EXPECT_EQ(whole.offset % kPageBytes, 0u);
       EXPECT_GE(whole.offset, layout_.near_bytes());

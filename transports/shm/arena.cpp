@@ -67,7 +67,7 @@ void* Arenas::take(uint64_t bytes) {
   const uint64_t length = round_up(bytes, alignment);
   const uint64_t offset = first_gap(length, alignment);
   if (offset > kArenaBytes - length) return nullptr;
-  const Span place{layout_.arena(rank_).offset + offset, length};
+  const Extent place{layout_.arena(rank_).offset + offset, length};
   std::byte* const memory = own_.at<std::byte>(place);
   if (!own_.reserve(place).ok() || !populate(memory, length)) {
     own_.release(place);

@@ -324,7 +324,7 @@ Result<Attached> attach_maker(Exchange& exchange, const Layout& layout, Card car
   maker->listener.reset();
   if (served.ok()) served = attached.region->near().reserve(layout.lines(kMaker));
   TUTTI_RETURN_IF_ERROR(share_errors(exchange, served));
-  attached.for_lookers = ForLookers(attached.region->file());
+  attached.inspector_fd = InspectorFd(attached.region->file());
   let_go(attached, kMaker);
   return attached;
 }

@@ -10,8 +10,8 @@
 
 #include "core/exchange.hpp"
 #include "core/shared_pidfd.hpp"
+#include "transports/shm/inspector_fd.hpp"
 #include "transports/shm/layout.hpp"
-#include "transports/shm/lookers.hpp"
 #include "transports/shm/region.hpp"
 #include "transports/transport.hpp"
 
@@ -28,7 +28,7 @@ struct Attached {
   std::optional<Region> region;        // there once all is well
   std::vector<PeerProcess> processes;  // by rank
   std::vector<SharedPidfd> pidfds;     // those of `processes`
-  ForLookers for_lookers = {};         // of rank 0
+  InspectorFd inspector_fd = {};       // of rank 0
 };
 
 // Collective: succeeds on all ranks or gives all the same first error; kUnsupported where a sandbox

@@ -11,8 +11,10 @@ namespace tutti::shm {
 namespace {
 
 void describe_all(Descriptor& to, const Layout& layout, const TransportConfig& config) {
-  const Span lines = layout.lines(0);
-  const auto within = [&](Span part) { return static_cast<uint32_t>(part.offset - lines.offset); };
+  const Extent lines = layout.lines(0);
+  const auto within = [&](Extent part) {
+    return static_cast<uint32_t>(part.offset - lines.offset);
+  };
   to.version = kDescriptorVersion;
   to.descriptor_bytes = sizeof(Descriptor);
   to.near_bytes = layout.near_bytes();

@@ -16,7 +16,7 @@
 
 namespace tutti::shm {
 
-inline constexpr uint64_t kDescriptorAt = kApart;
+inline constexpr uint64_t kDescriptorAt = kInterferenceBytes;
 inline constexpr uint64_t kDescriptorMagic = 0x6d68736974747554;  // "Tuttishm"
 inline constexpr uint32_t kDescriptorVersion = 4;
 

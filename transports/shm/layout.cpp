@@ -11,11 +11,11 @@ namespace {
 // Within a lane's pages of lines.
 constexpr uint64_t kCallsBytes = kCallLines * sizeof(CallLine);
 constexpr uint64_t kProgressAt = kCallsBytes;
-constexpr uint64_t kRecordsAt = kProgressAt + kApart;
+constexpr uint64_t kRecordsAt = kProgressAt + kInterferenceBytes;
 constexpr uint64_t kRecordsBytes = kCallLines * sizeof(RecordLine);
-constexpr uint64_t kFallbackAt = round_up(kRecordsAt + kRecordsBytes, kApart);
+constexpr uint64_t kFallbackAt = round_up(kRecordsAt + kRecordsBytes, kInterferenceBytes);
 constexpr uint64_t kNotesAt = kFallbackAt + sizeof(FallbackLines);
-static_assert(kNotesAt % kApart == 0 && kNotesAt + sizeof(Notes) <= kLinesBytes);
+static_assert(kNotesAt % kInterferenceBytes == 0 && kNotesAt + sizeof(Notes) <= kLinesBytes);
 
 constexpr uint64_t unsigned_of(int value) { return static_cast<uint64_t>(value); }
 
@@ -26,16 +26,16 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
       lanes_(unsigned_of(lanes)),
       channels_(unsigned_of(channels)),
       sizes_(sizes) {
-  static_assert(sizeof(Header) <= kApart);
-  state_ = round_up(members().end(), kApart);
-  sleepers_ = round_up(state_ + sizeof(SharedState), kApart);
-  bells_ = round_up(sleepers_ + sizeof(Sleepers), kApart);
-  signs_ = bells_ + ranks_ * kApart;
-  life_signs_ = signs_ + ranks_ * kApart;
-  departures_ = life_signs_ + ranks_ * kApart;
+  static_assert(sizeof(Header) <= kInterferenceBytes);
+  state_ = round_up(members().end(), kInterferenceBytes);
+  sleepers_ = round_up(state_ + sizeof(SharedState), kInterferenceBytes);
+  bells_ = round_up(sleepers_ + sizeof(Sleepers), kInterferenceBytes);
+  signs_ = bells_ + ranks_ * kInterferenceBytes;
+  life_signs_ = signs_ + ranks_ * kInterferenceBytes;
+  departures_ = life_signs_ + ranks_ * kInterferenceBytes;
   regroup_ = departure(ranks).offset;
   open_rings_ = regroup_signs().end();
-  open_rings_bytes_ = round_up((ranks_ + 63) / 64 * 8, kApart);
+  open_rings_bytes_ = round_up((ranks_ + 63) / 64 * 8, kInterferenceBytes);
   lines_ = round_up(open_rings_ + channels_ * ranks_ * open_rings_bytes_, kPageBytes);
 
   slot_bytes_ = round_up(sizes.slots.slot_bytes, kPageBytes);
@@ -54,32 +54,32 @@ Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
   total_ = rings_ + channels_ * ranks_ * (ranks_ - 1) * (ring_bytes_ + ping_pong_bytes_);
 }
 
-Span Layout::bell(int rank) const { return {bells_ + unsigned_of(rank) * kApart, sizeof(Bell)}; }
-
-Span Layout::arena_sign(int rank) const {
-  return {signs_ + unsigned_of(rank) * kApart, sizeof(ArenaSign)};
+Extent Layout::bell(int rank) const {
+  return {bells_ + unsigned_of(rank) * kInterferenceBytes, sizeof(Bell)};
 }
 
-Span Layout::life_sign(int rank) const {
-  return {life_signs_ + unsigned_of(rank) * kApart, sizeof(LifeSign)};
+Extent Layout::arena_sign(int rank) const {
+  return {signs_ + unsigned_of(rank) * kInterferenceBytes, sizeof(ArenaSign)};
 }
 
-Span Layout::departure(int rank) const {
+Extent Layout::departure(int rank) const {
   return {departures().end() + unsigned_of(rank) * sizeof(Departure), sizeof(Departure)};
 }
 
-Span Layout::regroup_decision() const { return {regroup_, sizeof(RegroupDecision)}; }
+Extent Layout::regroup_decision() const { return {regroup_, sizeof(RegroupDecision)}; }
 
-Span Layout::regroup_signs() const {
+Extent Layout::regroup_decision() const { return {regroup_, sizeof(RegroupDecision)}; }
+
+Extent Layout::regroup_signs() const {
   return {regroup_decision().end(), ranks_ * sizeof(RegroupSign)};
 }
 
-Span Layout::open_rings(int channel, int rank) const {
+Extent Layout::open_rings(int channel, int rank) const {
   return {open_rings_ + (unsigned_of(channel) * ranks_ + unsigned_of(rank)) * open_rings_bytes_,
           open_rings_bytes_};
 }
 
-Span Layout::lines(int rank) const {
+Extent Layout::lines(int rank) const {
   return {lines_ + unsigned_of(rank) * lanes_ * kLinesBytes, lanes_ * kLinesBytes};
 }
 
@@ -87,59 +87,59 @@ uint64_t Layout::lane_part(int rank, int lane) const {
   return lines(rank).offset + unsigned_of(lane) * kLinesBytes;
 }
 
-Span Layout::calls(int rank, int lane) const { return {lane_part(rank, lane), kCallsBytes}; }
+Extent Layout::calls(int rank, int lane) const { return {lane_part(rank, lane), kCallsBytes}; }
 
-Span Layout::records(int rank, int lane) const {
+Extent Layout::records(int rank, int lane) const {
   return {lane_part(rank, lane) + kRecordsAt, kRecordsBytes};
 }
 
-Span Layout::progress(int rank, int lane) const {
+Extent Layout::progress(int rank, int lane) const {
   return {lane_part(rank, lane) + kProgressAt, sizeof(Progress)};
 }
 
-Span Layout::slots(int lane) const {
+Extent Layout::slots(int lane) const {
   const uint64_t bytes = ranks_ * 2 * slot_bytes_;
   return {slots_ + unsigned_of(lane) * bytes, bytes};
 }
 
-Span Layout::slot(int rank, int lane, int which) const {
+Extent Layout::slot(int rank, int lane, int which) const {
   const uint64_t before = 2 * unsigned_of(rank) + unsigned_of(which);
   return {slots(lane).offset + before * slot_bytes_, sizes_.slots.slot_bytes};
 }
 
-Span Layout::ping_pong_slots(int lane) const {
+Extent Layout::ping_pong_slots(int lane) const {
   const uint64_t bytes = ranks_ * ping_pong_slot_bytes_;
   return {ping_pong_slots_ + unsigned_of(lane) * bytes, bytes};
 }
 
-Span Layout::ping_pong_slot(int rank, int lane) const {
+Extent Layout::ping_pong_slot(int rank, int lane) const {
   return {ping_pong_slots(lane).offset + unsigned_of(rank) * ping_pong_slot_bytes_,
           ping_pong_slot_bytes_};
 }
 
-Span Layout::windows(int lane) const {
+Extent Layout::windows(int lane) const {
   const uint64_t bytes = ranks_ * window_bytes_;
   return {windows_ + unsigned_of(lane) * bytes, bytes};
 }
 
-Span Layout::window(int rank, int lane) const {
+Extent Layout::window(int rank, int lane) const {
   return {windows(lane).offset + unsigned_of(rank) * window_bytes_, sizes_.window_bytes};
 }
 
-Span Layout::fallback_lines(int rank, int lane) const {
+Extent Layout::fallback_lines(int rank, int lane) const {
   return {lane_part(rank, lane) + kFallbackAt, sizeof(FallbackLines)};
 }
 
-Span Layout::notes(int rank, int lane) const {
+Extent Layout::notes(int rank, int lane) const {
   return {lane_part(rank, lane) + kNotesAt, sizeof(Notes)};
 }
 
-Span Layout::fallback_buffer(int rank, int lane) const {
+Extent Layout::fallback_buffer(int rank, int lane) const {
   return {fallback_buffers_ + (unsigned_of(lane) * ranks_ + unsigned_of(rank)) * kFallbackBytes,
           kFallbackBytes};
 }
 
-Span Layout::pair(int channel, int a, int b) const {
+Extent Layout::pair(int channel, int a, int b) const {
   const uint64_t bytes = 2 * (ring_bytes_ + ping_pong_bytes_);
   const uint64_t low = unsigned_of(std::min(a, b));
   const uint64_t high = unsigned_of(std::max(a, b));
@@ -148,16 +148,16 @@ Span Layout::pair(int channel, int a, int b) const {
   return {rings_ + index * bytes, bytes};
 }
 
-Span Layout::ring(int channel, int from, int to) const {
+Extent Layout::ring(int channel, int from, int to) const {
   const uint64_t before = from < to ? 0 : ring_bytes_ + ping_pong_bytes_;
   return {pair(channel, from, to).offset + before, ring_bytes_};
 }
 
-Span Layout::ping_pong(int channel, int from, int to) const {
+Extent Layout::ping_pong(int channel, int from, int to) const {
   return {ring(channel, from, to).end(), ping_pong_bytes_};
 }
 
-Span Layout::arena(int rank) const {
+Extent Layout::arena(int rank) const {
   return {round_up(total_, kHugePage) + unsigned_of(rank) * kArenaBytes, kArenaBytes};
 }
 

@@ -35,8 +35,8 @@ namespace tutti::shm {
 
 inline constexpr uint64_t kPageBytes = 4096;
 inline constexpr uint64_t kLinesBytes = 4 * kPageBytes;  // of a lane
-inline constexpr uint64_t kApart = 2 * kCacheLine;
-inline constexpr uint64_t kDescriptorBytes = 4 * kApart;
+inline constexpr uint64_t kInterferenceBytes = 2 * kCacheLine;
+inline constexpr uint64_t kDescriptorBytes = 4 * kInterferenceBytes;
 inline constexpr uint64_t kMemberBytes = 32;  // descriptor.hpp
 
 // The beginning of the region, written by the maker before it hands it over, then read only.
@@ -50,23 +50,23 @@ struct alignas(kCacheLine) ArenaSign {
   std::atomic<uint64_t> base;
 };
 // How many ranks have left: endpoints look at all departures when it has changed.
-struct alignas(kApart) Departures {
+struct alignas(kInterferenceBytes) Departures {
   std::atomic<uint32_t> count;
 };
 // A piece of what a peer copies: fallback_copy.hpp.
 inline constexpr uint64_t kFallbackBytes = 64 << 10;
-struct alignas(kApart) FallbackRequest {
+struct alignas(kInterferenceBytes) FallbackRequest {
   std::atomic<uint64_t> number_and_owner;  // the rest precedes it
   uint64_t address;                        // in the owner's process
   uint64_t bytes;
 };
 // The answer of the owner of what was requested.
-struct alignas(kApart) Reply {
+struct alignas(kInterferenceBytes) Reply {
   std::atomic<uint32_t> number;  // of the last request that was looked after
   int error;                     // an errno; precedes it
 };
 // How often a rank has been asked for something, by all.
-struct alignas(kApart) Asked {
+struct alignas(kInterferenceBytes) Asked {
   std::atomic<uint32_t> count;
 };
 struct FallbackLines {
@@ -76,7 +76,7 @@ struct FallbackLines {
 };
 inline constexpr uint64_t kArenaBytes = uint64_t{64} << 30;
 
-struct Span {
+struct Extent {
   uint64_t offset = 0;
   uint64_t bytes = 0;
   [[nodiscard]] constexpr uint64_t end() const { return offset + bytes; }
@@ -94,49 +94,49 @@ class Layout {
 
   // The bytes that are mapped at the start.
   [[nodiscard]] uint64_t near_bytes() const { return slots_; }
-  [[nodiscard]] Span common() const { return {0, lines_}; }
+  [[nodiscard]] Extent common() const { return {0, lines_}; }
   // The descriptor for who looks from outside (descriptor.hpp), and the members of all ranks.
-  [[nodiscard]] Span descriptor() const { return {kApart, kDescriptorBytes}; }
-  [[nodiscard]] Span members() const { return {descriptor().end(), ranks_ * kMemberBytes}; }
-  [[nodiscard]] Span state() const { return {state_, sizeof(SharedState)}; }
-  [[nodiscard]] Span sleepers() const { return {sleepers_, sizeof(Sleepers)}; }
-  [[nodiscard]] Span bell(int rank) const;
-  [[nodiscard]] Span arena_sign(int rank) const;
-  [[nodiscard]] Span life_sign(int rank) const;
-  [[nodiscard]] Span departures() const { return {departures_, sizeof(Departures)}; }
+  [[nodiscard]] Extent descriptor() const { return {kInterferenceBytes, kDescriptorBytes}; }
+  [[nodiscard]] Extent members() const { return {descriptor().end(), ranks_ * kMemberBytes}; }
+  [[nodiscard]] Extent state() const { return {state_, sizeof(SharedState)}; }
+  [[nodiscard]] Extent sleepers() const { return {sleepers_, sizeof(Sleepers)}; }
+  [[nodiscard]] Extent bell(int rank) const;
+  [[nodiscard]] Extent arena_sign(int rank) const;
+  [[nodiscard]] Extent life_sign(int rank) const;
+  [[nodiscard]] Extent departures() const { return {departures_, sizeof(Departures)}; }
   // Those of all ranks lie one behind the other.
-  [[nodiscard]] Span departure(int rank) const;
-  [[nodiscard]] Span regroup_decision() const;
+  [[nodiscard]] Extent departure(int rank) const;
+  [[nodiscard]] Extent regroup_decision() const;
   // Signs of all ranks, one behind the other.
-  [[nodiscard]] Span regroup_signs() const;
+  [[nodiscard]] Extent regroup_signs() const;
   // The bits of those that have opened a ring to `rank` on `channel`.
-  [[nodiscard]] Span open_rings(int channel, int rank) const;
+  [[nodiscard]] Extent open_rings(int channel, int rank) const;
 
   // The lines of all lanes of a rank.
-  [[nodiscard]] Span lines(int rank) const;
-  [[nodiscard]] Span calls(int rank, int lane) const;
-  [[nodiscard]] Span records(int rank, int lane) const;
-  [[nodiscard]] Span progress(int rank, int lane) const;
-  [[nodiscard]] Span slot(int rank, int lane, int which) const;
-  [[nodiscard]] Span ping_pong_slot(int rank, int lane) const;
-  [[nodiscard]] Span window(int rank, int lane) const;
+  [[nodiscard]] Extent lines(int rank) const;
+  [[nodiscard]] Extent calls(int rank, int lane) const;
+  [[nodiscard]] Extent records(int rank, int lane) const;
+  [[nodiscard]] Extent progress(int rank, int lane) const;
+  [[nodiscard]] Extent slot(int rank, int lane, int which) const;
+  [[nodiscard]] Extent ping_pong_slot(int rank, int lane) const;
+  [[nodiscard]] Extent window(int rank, int lane) const;
   // The slots of all ranks.
-  [[nodiscard]] Span slots(int lane) const;
-  [[nodiscard]] Span ping_pong_slots(int lane) const;
-  [[nodiscard]] Span windows(int lane) const;
-  [[nodiscard]] Span fallback_lines(int rank, int lane) const;
-  [[nodiscard]] Span notes(int rank, int lane) const;
-  [[nodiscard]] Span fallback_buffer(int rank, int lane) const;
+  [[nodiscard]] Extent slots(int lane) const;
+  [[nodiscard]] Extent ping_pong_slots(int lane) const;
+  [[nodiscard]] Extent windows(int lane) const;
+  [[nodiscard]] Extent fallback_lines(int rank, int lane) const;
+  [[nodiscard]] Extent notes(int rank, int lane) const;
+  [[nodiscard]] Extent fallback_buffer(int rank, int lane) const;
 
   // The ring between two different ranks.
-  [[nodiscard]] Span ring(int channel, int from, int to) const;
+  [[nodiscard]] Extent ring(int channel, int from, int to) const;
   // The buffer that is the sender's at first.
-  [[nodiscard]] Span ping_pong(int channel, int from, int to) const;
+  [[nodiscard]] Extent ping_pong(int channel, int from, int to) const;
   // Rings and ping-pong buffers of both directions.
-  [[nodiscard]] Span pair(int channel, int a, int b) const;
+  [[nodiscard]] Extent pair(int channel, int a, int b) const;
 
   // The arena of a rank, behind total_bytes() if the file is as long as that.
-  [[nodiscard]] Span arena(int rank) const;
+  [[nodiscard]] Extent arena(int rank) const;
   [[nodiscard]] uint64_t total_with_arenas() const { return arena(ranks()).offset; }
 
  private:

@@ -56,7 +56,7 @@ bool can_do_without_file(std::byte* beginning) {
   return true;
 }
 
-int allocate(int file, int mode, Span span) {
+int allocate(int file, int mode, Extent span) {
   int result;
   do {
     result = fallocate(file, mode | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(span.offset),
@@ -83,7 +83,7 @@ Mapping::~Mapping() {
   if (base_ != nullptr) munmap(base_, part_.bytes);
 }
 
-Status Mapping::reserve(Span span) const {
+Status Mapping::reserve(Extent span) const {
   if (span.bytes == 0) return {};
   int error = 0;
   if (file_ >= 0) {
@@ -98,11 +98,11 @@ Status Mapping::reserve(Span span) const {
   return Status::system(error, fmt::format("getting {} bytes of shared memory", span.bytes));
 }
 
-void Mapping::map_in(Span span) const {
+void Mapping::map_in(Extent span) const {
   if (file_ >= 0) static_cast<void>(tutti::map_in(at<std::byte>(span), span.bytes));
 }
 
-void Mapping::release(Span span) const {
+void Mapping::release(Extent span) const {
   if (file_ >= 0) {
     allocate(file_, FALLOC_FL_PUNCH_HOLE, span);
   } else {
@@ -151,7 +151,7 @@ Result<Region> Region::map(Fd file, const Layout& layout) {
   return Region(std::move(file), std::move(near), whole);
 }
 
-Result<Mapping> Region::map(Span part) const {
+Result<Mapping> Region::map(Extent part) const {
   std::byte* base = nullptr;
   if (file_.open()) {
     void* const memory = mmap(nullptr, part.bytes, kProtection, kFlags, file_.get(),
@@ -167,7 +167,7 @@ Result<Mapping> Region::map(Span part) const {
   return Mapping(base, part, file_.get());
 }
 
-Result<Mapping> Region::map_huge(Span part) const {
+Result<Mapping> Region::map_huge(Extent part) const {
   const uint64_t before = file_.open() ? 0 : part.offset;
   std::byte* const room = map_aligned(before + part.bytes, PROT_NONE);
   if (room == nullptr) return cannot_map(part.bytes);

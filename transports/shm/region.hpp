@@ -21,7 +21,7 @@ namespace tutti::shm {
 class Mapping {
  public:
   Mapping() = default;
-  Mapping(std::byte* base, Span part, int file) : base_(base), part_(part), file_(file) {}
+  Mapping(std::byte* base, Extent part, int file) : base_(base), part_(part), file_(file) {}
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
@@ -32,24 +32,24 @@ class Mapping {
 
   // Spans are those of the region, within this part of it.
   template <typename T>
-  [[nodiscard]] T* at(Span span) const {
+  [[nodiscard]] T* at(Extent span) const {
     return reinterpret_cast<T*>(base_ + (span.offset - part_.offset));
   }
   // Gets memory, so that a lack of it is an error here and not a SIGBUS at the first touch. The
   // rank that is to use it most calls this: the pages are then near that rank. Cheap enough to
   // repeat, but it is a system call.
-  [[nodiscard]] Status reserve(Span span) const;
+  [[nodiscard]] Status reserve(Extent span) const;
   // Enters a reserved part into this process's page tables in one go, if the system can. Page by
   // page it would take far longer, and copies would look slow.
-  void map_in(Span span) const;
+  void map_in(Extent span) const;
   // Gives memory back; it reads as zeros from then on.
-  void release(Span span) const;
+  void release(Extent span) const;
   // Does all that with the mapping alone.
   void forget_file() { file_ = -1; }
 
  private:
   std::byte* base_ = nullptr;
-  Span part_;
+  Extent part_;
   int file_ = -1;  // the region's if it is open
 };
 
@@ -65,16 +65,16 @@ class Region {
   static Result<Region> map(Fd file, const Layout& layout);
 
   // A further part, whole pages.
-  [[nodiscard]] Result<Mapping> map(Span part) const;
+  [[nodiscard]] Result<Mapping> map(Extent part) const;
   // A part that begins at a huge page, mapped at the address of one.
-  [[nodiscard]] Result<Mapping> map_huge(Span part) const;
+  [[nodiscard]] Result<Mapping> map_huge(Extent part) const;
   // Closes the file once all ranks have it. It stays open if the system cannot do without.
   void drop_file();
 
   // The part that is mapped from the start.
   [[nodiscard]] const Mapping& near() const { return near_; }
   template <typename T>
-  [[nodiscard]] T* at(Span span) const {
+  [[nodiscard]] T* at(Extent span) const {
     return near_.at<T>(span);
   }
   // Whether the file goes on to the end of all arenas.

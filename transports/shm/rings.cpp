@@ -32,7 +32,7 @@ Status Rings::map(RingPair& pair, int peer) const {
   pair.out.lie_in(pair.rings.at<RingMemory>(layout.ring(channel_, rank_, peer)));
   pair.in.lie_in(pair.rings.at<RingMemory>(layout.ring(channel_, peer, rank_)));
   if (around_.oversubscribed) return {};  // caches have the lines of all
-  const Span mine = layout.ping_pong(channel_, rank_, peer);
+  const Extent mine = layout.ping_pong(channel_, rank_, peer);
   auto* const own = pair.rings.at<std::byte>(mine);
   auto* const other = pair.rings.at<std::byte>(layout.ping_pong(channel_, peer, rank_));
   pair.ping_pong = rank_ < peer ? PingPongBuffers(own, other, mine.bytes, 0)
@@ -42,16 +42,16 @@ Status Rings::map(RingPair& pair, int peer) const {
 
 Status Rings::reserve(RingPair& pair, int peer, uint64_t payload) const {
   TUTTI_RETURN_IF_ERROR(map(pair, peer));
-  const auto reserve = [&](Span part) {
+  const auto reserve = [&](Extent part) {
     const Status reserved = pair.rings.reserve(part);
     if (reserved.ok()) return reserved;
     return reserved.with_context(fmt::format("sending to rank {}", around_.number_of(peer)));
   };
   const uint64_t reach = payload <= kInlineBytes ? 0 : pair.out.area().reach_for(payload);
-  const Span part{around_.layout.ring(channel_, rank_, peer).offset, kRingHeadBytes + reach};
+  const Extent part{around_.layout.ring(channel_, rank_, peer).offset, kRingHeadBytes + reach};
   TUTTI_RETURN_IF_ERROR(reserve(part));
   // This rank's ping-pong buffer is written before the peer's comes.
-  const Span ping_pong = around_.layout.ping_pong(channel_, rank_, peer);
+  const Extent ping_pong = around_.layout.ping_pong(channel_, rank_, peer);
   const bool opens_ping_pong = reach > 0 && !around_.oversubscribed;
   if (opens_ping_pong) TUTTI_RETURN_IF_ERROR(reserve(ping_pong));
   if (!pair.out_open) {

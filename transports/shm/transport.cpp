@@ -93,7 +93,7 @@ class ShmWindow final : public Window {
 
  private:
   // Maps a part, once. Then `place(entry, rank)` sets where the rank's memory in there lies.
-  Status map(Mapping& mapping, Span part, const auto& place) {
+  Status map(Mapping& mapping, Extent part, const auto& place) {
     if (mapping.is_open()) return {};
     TUTTI_ASSIGN_OR_RETURN(mapping, region_.map(part));
     for (int rank = 0; rank < layout_.ranks(); ++rank) {
@@ -101,8 +101,8 @@ class ShmWindow final : public Window {
     }
     return {};
   }
-  static Status get(const Mapping& mapping, Span slot, uint64_t bytes) {
-    const Span used{slot.offset, std::min(bytes, slot.bytes)};
+  static Status get(const Mapping& mapping, Extent slot, uint64_t bytes) {
+    const Extent used{slot.offset, std::min(bytes, slot.bytes)};
     TUTTI_RETURN_IF_ERROR(mapping.reserve(used));
     mapping.map_in(used);
     return {};

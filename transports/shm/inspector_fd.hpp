@@ -9,17 +9,17 @@
 
 namespace tutti::shm {
 
-class ForLookers {
+class InspectorFd {
  public:
-  ForLookers() = default;
+  InspectorFd() = default;
   // Another one of the file, as long as there are few.
-  explicit ForLookers(int file);
-  ForLookers(ForLookers&& other) noexcept : file_(std::move(other.file_)) {}
-  ForLookers& operator=(ForLookers&& other) noexcept {
+  explicit InspectorFd(int file);
+  InspectorFd(InspectorFd&& other) noexcept : file_(std::move(other.file_)) {}
+  InspectorFd& operator=(InspectorFd&& other) noexcept {
     std::swap(file_, other.file_);
     return *this;
   }
-  ~ForLookers();
+  ~InspectorFd();
 
  private:
   Fd file_;

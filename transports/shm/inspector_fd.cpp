@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "transports/shm/lookers.hpp"
+#include "transports/shm/inspector_fd.hpp"
 
 #include <fcntl.h>
 
@@ -13,12 +13,12 @@ std::atomic<int> kept{0};
 
 }  // namespace
 
-ForLookers::ForLookers(int file) {
+InspectorFd::InspectorFd(int file) {
   if (kept.fetch_add(1) < kMost) file_.reset(fcntl(file, F_DUPFD_CLOEXEC, 0));
   if (!file_.open()) kept.fetch_sub(1);
 }
 
-ForLookers::~ForLookers() {
+InspectorFd::~InspectorFd() {
   if (file_.open()) kept.fetch_sub(1);
 }
 
