@@ -11,7 +11,7 @@
 namespace tutti {
 
 // Whether a copy leaves what it writes in the caches, or writes it past them.
-enum class CopyHint { kNear, kNonTemporal };
+enum class CopyHint { kTemporal, kNonTemporal };
 
 // From tuned::kLeastLongCopy bytes on the way matters; copies past the caches may be shorter.
 void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint);

@@ -55,11 +55,11 @@ Status bind_this_thread(int core);
 
 // ---- asked where there are several network interfaces -------------------------------------------
 
-// The nearness of each device to the cores. It is how deep in hwloc's tree the smallest part of the
+// The locality of each device to the cores. It is how deep in hwloc's tree the smallest part of the
 // machine lies that has both (0: the whole machine). The deeper, the nearer. A device whose place
 // hwloc does not know counts as a part of the whole. `names` are the system's: "eth0", "mlx5_0".
 // `xml`: another machine than this one, as hwloc describes it; for tests.
-Result<std::vector<int>> device_nearness(std::span<const std::string> names,
+Result<std::vector<int>> device_locality(std::span<const std::string> names,
                                          std::span<const int> cores, const std::string& xml = "");
 
 // ---- asked by `tutti info` ---------------------------------------------------------------------

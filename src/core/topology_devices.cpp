@@ -44,7 +44,7 @@ int depth_of_both(hwloc_topology_t topology, hwloc_const_cpuset_t cores,
 
 }  // namespace
 
-Result<std::vector<int>> device_nearness(std::span<const std::string> names,
+Result<std::vector<int>> device_locality(std::span<const std::string> names,
                                          std::span<const int> cores, const std::string& xml) {
   TUTTI_ASSIGN_OR_RETURN(TopologyHandle handle, load_devices(xml));
   hwloc_topology_t topology = handle.get();

@@ -163,7 +163,7 @@ class BasicLane {
   bool sends_done();
   [[nodiscard]] bool is_non_temporal(const Step& step) const;
   [[nodiscard]] CopyHint hint_of(const Step& step) const {
-    return is_non_temporal(step) ? CopyHint::kNonTemporal : CopyHint::kNear;
+    return is_non_temporal(step) ? CopyHint::kNonTemporal : CopyHint::kTemporal;
   }
   void time_load(uint32_t call);
   uint32_t watched_tick(int peer);

@@ -118,7 +118,7 @@ void LaneGroup::move(const ComposedPlan::Phase& phase) {
     if (!move.others.empty()) {
       reduce(move);
     } else {
-      copy_bytes(address_of(move.to), address_of(move.from), move.bytes, CopyHint::kNear);
+      copy_bytes(address_of(move.to), address_of(move.from), move.bytes, CopyHint::kTemporal);
     }
   }
 }

@@ -42,7 +42,7 @@ TEST(Topology, OfDevicesStartsNoDriver) {
   tutti_test::run_processes(tutti_test::Processes(), [](int) {
     ASSERT_TRUE(begin_topology().ok());
     const std::set<std::string> before = mapped_libraries();
-    ASSERT_TRUE(device_nearness(std::array<std::string, 1>{"eth0"}, usable_cores()).ok());
+    ASSERT_TRUE(device_locality(std::array<std::string, 1>{"eth0"}, usable_cores()).ok());
     ASSERT_TRUE(load_topology(usable_cores()).ok());
     EXPECT_EQ(mapped_libraries(), before);
 #ifndef TUTTI_SANITIZED  // the drivers leak

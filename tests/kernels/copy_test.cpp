@@ -11,7 +11,7 @@
 namespace tutti {
 namespace {
 
-constexpr CopyHint kWays[] = {CopyHint::kNear, CopyHint::kNonTemporal};
+constexpr CopyHint kWays[] = {CopyHint::kTemporal, CopyHint::kNonTemporal};
 
 TEST(Copy, MovesAllBytesAndNoOthersWhateverTheAlignment) {
   std::vector<uint8_t> source(5000);
@@ -41,7 +41,7 @@ TEST(Copy, ByStringsMovesAllBytesAndNoOthers) {
     std::vector<uint8_t> dst(70'000, 0);
     std::vector<uint8_t> expected = dst;
     std::copy_n(source.begin() + 17, bytes, expected.begin() + 3);
-    copy_bytes(dst.data() + 3, source.data() + 17, bytes, CopyHint::kNear);
+    copy_bytes(dst.data() + 3, source.data() + 17, bytes, CopyHint::kTemporal);
     ASSERT_EQ(dst, expected) << bytes;
   }
 }
@@ -78,7 +78,7 @@ TEST(Copy, ToTwoPlacesMayHaveItsSourceInOne) {
   for (const CopyHint other_hint : kWays) {
     std::vector<uint8_t> dst(source.size(), 0);
     std::vector<uint8_t> same = source;
-    copy_twice(dst.data(), CopyHint::kNear, same.data(), other_hint, same.data(), same.size());
+    copy_twice(dst.data(), CopyHint::kTemporal, same.data(), other_hint, same.data(), same.size());
     EXPECT_EQ(dst, source);
     EXPECT_EQ(same, source);
   }

@@ -53,14 +53,14 @@ std::vector<int> never(std::span<const std::string> /*names*/) {
 }
 // To cores 2 and 3 of the machine of two packages, where eth1 is.
 std::vector<int> in_second_package(std::span<const std::string> names) {
-  const auto near = device_nearness(names, std::array{2, 3}, tutti_test::kTwoPackages);
+  const auto near = device_locality(names, std::array{2, 3}, tutti_test::kTwoPackages);
   EXPECT_TRUE(near.ok()) << near.status().message();
   return *near;
 }
 
 Candidates wanting(std::vector<Offer> offers, Which which = Which::kGlobal,
-                   const Nearness& nearness = unknown) {
-  return candidates(std::move(offers), {.which = which, .names = {}, .most = 64}, nearness);
+                   const Locality& locality = unknown) {
+  return candidates(std::move(offers), {.which = which, .names = {}, .most = 64}, locality);
 }
 
 // What each rank gets.
@@ -178,9 +178,9 @@ TEST(RailChoice, LeavesOutLoopbackAndContainersUnlessTheyAreNamed) {
 }
 
 TEST(RailChoice, LocalOnesAreTheNearest) {
-  const auto local = [](const Nearness& nearness) {
+  const auto local = [](const Locality& locality) {
     return wanting(list(offer("eth0", "a"), offer("eth1", "a"), offer("mlx5_0", "a")),
-                   Which::kLocal, nearness);
+                   Which::kLocal, locality);
   };
   EXPECT_EQ(agreed(local(in_second_package), local(in_second_package)),
             (Names{"eth1 mlx5_0", "eth1 mlx5_0"}));

@@ -141,10 +141,10 @@ void Engine<Link, Types>::deliver(Op& receive, const Unexpected& message) {
   if (!message.eager && message.local == nullptr) return begin_receiving(receive, message);
   const uint64_t wanted = std::min(message.bytes, receive.bytes);
   if (message.local != nullptr) {
-    copy_bytes(receive.buffer, message.local->buffer, wanted, CopyHint::kNear);
+    copy_bytes(receive.buffer, message.local->buffer, wanted, CopyHint::kTemporal);
     finish(*message.local, {});
   } else if (message.source == rank_) {
-    copy_bytes(receive.buffer, message.data.get(), wanted, CopyHint::kNear);
+    copy_bytes(receive.buffer, message.data.get(), wanted, CopyHint::kTemporal);
     self_unmatched_ -= message.bytes + Types::kMessageCost;
   } else {
     link().take_kept(receive.buffer, message, wanted);

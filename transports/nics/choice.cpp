@@ -33,18 +33,18 @@ bool is_ambiguous(const std::vector<Offer>& offers) {
   return false;
 }
 
-// The nearness of each interface.
-std::map<std::string, int> ask_nearness(const std::vector<Offer>& offers,
-                                        const Nearness& nearness) {
+// How deep each interface lies beside the cores: see device_locality().
+std::map<std::string, int> ask_locality(const std::vector<Offer>& offers,
+                                        const Locality& locality) {
   std::vector<std::string> names;
   for (const Offer& offer : offers) {
     names.push_back(offer.interface);
     names.push_back(offer.device);
   }
-  const std::vector<int> near = nearness(names);
+  const std::vector<int> depth = locality(names);
   std::map<std::string, int> found;
-  for (size_t i = 0; i < offers.size() && near.size() == names.size(); ++i) {
-    found[offers[i].interface] = std::max(near[2 * i], near[2 * i + 1]);
+  for (size_t i = 0; i < offers.size() && depth.size() == names.size(); ++i) {
+    found[offers[i].interface] = std::max(depth[2 * i], depth[2 * i + 1]);
   }
   return found;
 }
@@ -60,52 +60,52 @@ std::vector<bool> find_rails(const std::vector<Offer>& offers) {
   return rails;
 }
 
-void keep_nearest(Candidates& candidates, std::map<std::string, int>& near) {
+void keep_most_local(Candidates& candidates, std::map<std::string, int>& depth) {
   std::map<std::string, int> nearest;  // by kind
   for (size_t i = 0; i < candidates.offers.size(); ++i) {
     if (!candidates.rails[i]) continue;
     const Offer& offer = candidates.offers[i];
-    const auto [best, first] = nearest.try_emplace(kind_of(offer), near[offer.interface]);
-    best->second = std::max(best->second, near[offer.interface]);
+    const auto [best, first] = nearest.try_emplace(kind_of(offer), depth[offer.interface]);
+    best->second = std::max(best->second, depth[offer.interface]);
   }
   for (size_t i = 0; i < candidates.offers.size(); ++i) {
     const Offer& offer = candidates.offers[i];
-    if (near[offer.interface] < nearest[kind_of(offer)]) candidates.rails[i] = false;
+    if (depth[offer.interface] < nearest[kind_of(offer)]) candidates.rails[i] = false;
   }
 }
 
 }  // namespace
 
 // Asked by every communicator; the answer changes with the cores only.
-std::vector<int> nearness_here(std::span<const std::string> names) {
+std::vector<int> locality_here(std::span<const std::string> names) {
   static std::mutex mutex;
   static std::map<std::pair<std::vector<std::string>, std::vector<int>>, std::vector<int>> known;
   const std::pair key(std::vector<std::string>(names.begin(), names.end()), usable_cores());
   const std::lock_guard lock(mutex);
   if (const auto found = known.find(key); found != known.end()) return found->second;
-  auto near = device_nearness(names, key.second);
-  if (!near.ok()) {
-    log::info("which network interface is the nearest is not known: {}", near.status().message());
-    near = std::vector<int>(names.size());
+  auto depth = device_locality(names, key.second);
+  if (!depth.ok()) {
+    log::info("which network interface is the nearest is not known: {}", depth.status().message());
+    depth = std::vector<int>(names.size());
   }
-  return known[key] = *std::move(near);
+  return known[key] = *std::move(depth);
 }
 
-Candidates candidates(std::vector<Offer> offers, const NicSet& nics, const Nearness& nearness) {
+Candidates candidates(std::vector<Offer> offers, const NicSet& nics, const Locality& locality) {
   Candidates found;
-  const bool wants_near = nics.which == NicSet::Which::kLocal && offers.size() > 1;
-  std::map<std::string, int> near;
-  if (is_ambiguous(offers) || wants_near) {
-    near = ask_nearness(offers, nearness);
+  const bool wants_local = nics.which == NicSet::Which::kLocal && offers.size() > 1;
+  std::map<std::string, int> depth;
+  if (is_ambiguous(offers) || wants_local) {
+    depth = ask_locality(offers, locality);
     const auto rank = [&](const Offer& offer) {
-      return std::pair(offer.grade, -near[offer.interface]);
+      return std::pair(offer.grade, -depth[offer.interface]);
     };
     std::stable_sort(offers.begin(), offers.end(),
                      [&](const Offer& a, const Offer& b) { return rank(a) < rank(b); });
   }
   found.offers = std::move(offers);
   found.rails = find_rails(found.offers);
-  if (wants_near) keep_nearest(found, near);
+  if (wants_local) keep_most_local(found, depth);
   found.most = nics.which == NicSet::Which::kOne ? 1 : nics.most;
   return found;
 }
@@ -273,9 +273,9 @@ Result<std::vector<Offer>> agree(const std::vector<std::string>& texts, Candidat
 }
 
 Result<std::vector<Offer>> choose(Exchange& exchange, Result<std::vector<Offer>> offers,
-                                  const NicSet& nics, const Nearness& nearness) {
+                                  const NicSet& nics, const Locality& locality) {
   if (!offers.ok()) return share(exchange, offers.status()).status();
-  Candidates own = candidates(*std::move(offers), nics, nearness);
+  Candidates own = candidates(*std::move(offers), nics, locality);
   TUTTI_ASSIGN_OR_RETURN(auto texts, share(exchange, shown(own)));
   return agree(texts, std::move(own));
 }

@@ -14,11 +14,11 @@
 
 namespace tutti::nics {
 
-// How near to this process's cores devices of these names are: more is nearer, and equal where
+// How locality to this process's cores devices of these names are: more is nearer, and equal where
 // nothing is known. Takes milliseconds, so it is asked only where it makes a difference.
-using Nearness = std::function<std::vector<int>(std::span<const std::string> names)>;
-// Nearness on this host, as hwloc tells it.
-std::vector<int> nearness_here(std::span<const std::string> names);
+using Locality = std::function<std::vector<int>(std::span<const std::string> names)>;
+// Locality on this host, as hwloc tells it.
+std::vector<int> locality_here(std::span<const std::string> names);
 
 // The offers that a rank brings to the choice.
 struct Candidates {
@@ -30,7 +30,7 @@ struct Candidates {
 // Puts the nearest of equally good offers first, and finds out which may be rails. These are one
 // offer of each interface that no container engine made, or that the user named; for kLocal only
 // the nearest.
-Candidates candidates(std::vector<Offer> offers, const NicSet& nics, const Nearness& nearness);
+Candidates candidates(std::vector<Offer> offers, const NicSet& nics, const Locality& locality);
 
 // The text about them that other ranks need.
 std::string shown(const Candidates& candidates);
@@ -45,6 +45,6 @@ Result<std::vector<Offer>> agree(const std::vector<std::string>& texts, Candidat
 
 // Collective: the same, or the first error of a rank.
 Result<std::vector<Offer>> choose(Exchange& exchange, Result<std::vector<Offer>> offers,
-                                  const NicSet& nics, const Nearness& nearness = nearness_here);
+                                  const NicSet& nics, const Locality& locality = locality_here);
 
 }  // namespace tutti::nics

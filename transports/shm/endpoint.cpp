@@ -222,7 +222,7 @@ bool ShmEndpoint::begin_own_route(PendingTransfer& receive, const UnexpectedMess
 bool ShmEndpoint::read_piece(const PendingTransfer& receive, uint64_t bytes) {
   std::byte* const dst = receive.buffer + receive.moved;
   if (receive.seen != nullptr) {
-    copy_bytes(dst, receive.seen + receive.moved, bytes, CopyHint::kNear);
+    copy_bytes(dst, receive.seen + receive.moved, bytes, CopyHint::kTemporal);
     return true;
   }
   const int pid = around_.processes[static_cast<size_t>(receive.peer)].pid;

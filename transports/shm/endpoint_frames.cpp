@@ -68,7 +68,7 @@ bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
 void ShmEndpoint::take_kept(std::byte* dst, const UnexpectedMessage& message, uint64_t wanted) {
   const bool is_long = message.bytes > kEagerShm;
   const Stopwatch stopwatch(is_long);
-  copy_bytes(dst, message.data.get(), wanted, CopyHint::kNear);
+  copy_bytes(dst, message.data.get(), wanted, CopyHint::kTemporal);
   if (!is_long) return;
   const double seconds = message.seconds + stopwatch.seconds();
   long_messages_.took_by_ring(peer(message.source), message.bytes, seconds);

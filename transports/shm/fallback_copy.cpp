@@ -54,7 +54,7 @@ Result<bool> FallbackCopy::ask(int owner, std::byte* dst, uint64_t address, uint
       return Status::system(reply.error,
                             fmt::format("its owner reading {} bytes at {:#x}", piece, address));
     }
-    copy_bytes(dst + received_, fallback_buffers_[rank_].base(), piece, CopyHint::kNear);
+    copy_bytes(dst + received_, fallback_buffers_[rank_].base(), piece, CopyHint::kTemporal);
     received_ += piece;
   }
   if (received_ == bytes) {

@@ -82,7 +82,7 @@ class RingReader {
       return;
     }
     copy_bytes(dst, payload_of(frame), wanted,
-               dst_non_temporal ? CopyHint::kNonTemporal : CopyHint::kNear);
+               dst_non_temporal ? CopyHint::kNonTemporal : CopyHint::kTemporal);
   }
   // Takes the frame out of the ring; the second, one without payload.
   void pop(const Frame& frame) {

@@ -158,12 +158,13 @@ class RingWriter {
   [[gnu::noinline]] uint32_t stage(Cell& cell, const std::byte* payload, uint64_t bytes) {
     if (ping_pong_->can_take(bytes)) {
       const uint32_t which = ping_pong_->give();
-      copy_bytes(ping_pong_->memory(which), payload, bytes, CopyHint::kNear);
+      copy_bytes(ping_pong_->memory(which), payload, bytes, CopyHint::kTemporal);
       return PayloadIn::kPingPong + which;
     }
     const uint64_t begin = area_.take(bytes);
     const bool past = bytes >= kLeastStagedNonTemporal && is_non_temporal(bytes);
-    copy_bytes(area_.at(begin), payload, bytes, past ? CopyHint::kNonTemporal : CopyHint::kNear);
+    copy_bytes(area_.at(begin), payload, bytes,
+               past ? CopyHint::kNonTemporal : CopyHint::kTemporal);
     cell.numbers.where.store(begin, std::memory_order_relaxed);
     return PayloadIn::kRing;
   }
