@@ -30,11 +30,11 @@ uint32_t load_ticks(const void* line);
 // How long a load of a line takes that no cache has: measured once.
 uint32_t memory_ticks();
 
-// The peer at which a rank may look in a call. Each rank looks at another one: a line that one rank
+// The peer at which a rank may probe in a call. Each rank probes another one: a line that one rank
 // has fetched is near for all that share its caches, however far its writer is.
 // Programs repeat their calls in a rhythm; the order of the peers must not follow it. At least two
 // ranks.
-constexpr int looked_at(uint32_t call, int rank, int ranks) {
+constexpr int probed_peer(uint32_t call, int rank, int ranks) {
   constexpr uint32_t kGolden = 0x9E3779B1;  // 2^32 over the golden ratio
   const auto others = static_cast<uint32_t>(ranks) - 1;
   return (rank + 1 + static_cast<int>((call * kGolden >> 16) % others)) % ranks;
@@ -45,16 +45,16 @@ class Distance {
  public:
   explicit Distance(uint32_t memory = memory_ticks()) : memory_(memory) {}
 
-  // Counts bytes that were staged for the peer or read from it; true if it is time for a look.
+  // Counts bytes that were staged for the peer or read from it; true if it is time for a probe.
   bool due(uint64_t bytes) {
     since_ += bytes;
-    if (looks_ >= tuned::kLooks && since_ < tuned::kBytesBetweenLooks) [[likely]]
+    if (probes_ >= tuned::kDistanceProbes && since_ < tuned::kBytesBetweenProbes) [[likely]]
       return false;
     since_ = 0;
     return true;
   }
   // A load of a line of the peer took so long. `mark` changes each time that the peer writes the
-  // line: one that has not been written since the last look says nothing.
+  // line: one that has not been written since the last probe says nothing.
   void saw(uint32_t ticks, uint32_t mark) {
     if (mark == mark_) return;
     mark_ = mark;
@@ -64,20 +64,20 @@ class Distance {
   // line in this core's own caches, where a prefetcher has put it or another rank that shares the
   // core. It tells nothing.
   void saw_new(uint32_t ticks);
-  [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last look
-  [[nodiscard]] bool known() const { return looks_ == tuned::kLooks; }
+  [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last probe
+  [[nodiscard]] bool known() const { return probes_ == tuned::kDistanceProbes; }
   [[nodiscard]] bool far() const { return far_; }
-  // What the last looks say; 0 if there were too few.
+  // What the last probes say; 0 if there were too few.
   [[nodiscard]] uint32_t ticks() const;
 
  private:
   uint32_t memory_;
-  uint32_t looks_ = 0;  // at most tuned::kLooks
+  uint32_t probes_ = 0;  // at most tuned::kDistanceProbes
   uint32_t next_ = 0;
   uint32_t mark_ = 0;
   uint64_t since_ = 0;
   bool far_ = false;
-  std::array<uint32_t, tuned::kLooks> last_{};
+  std::array<uint32_t, tuned::kDistanceProbes> last_{};
 };
 
 // How many peers' distances a rank knows, and how many of them are far. It knows nothing of peers

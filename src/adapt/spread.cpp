@@ -29,7 +29,7 @@ Spread::Spread(Bell& own, std::vector<const Bell*> all, Sleepers& shared, int co
       shared_(shared),
       even_share_((static_cast<int>(all_.size()) + cores - 1) / cores) {}
 
-void Spread::look() {
+void Spread::check() {
   const int core = sched_getcpu();
   if (core < 0) return;
   if (core_of(own_) != core) {

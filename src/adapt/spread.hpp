@@ -26,11 +26,11 @@ class Spread final : public YieldHook {
   // Called before each yield of a thread that waits on this rank's bell; may move it to another
   // core.
   void before_yield() override {
-    if (yields_.fetch_add(1, std::memory_order_relaxed) % tuned::kYieldsBetweenLooks == 0) look();
+    if (yields_.fetch_add(1, std::memory_order_relaxed) % tuned::kYieldsBetweenChecks == 0) check();
   }
 
  private:
-  void look();
+  void check();
   [[nodiscard]] bool may_move_now();
   void move_from(int core);
 

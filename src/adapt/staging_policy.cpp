@@ -16,21 +16,21 @@ StagingPolicy::StagingPolicy(int rank, int ranks, Staging setting, uint32_t memo
       distances_(static_cast<size_t>(ranks), Distance(memory)),
       non_temporal_(setting == Staging::kMemory) {}
 
-void StagingPolicy::plan_look(uint32_t call, uint64_t staged) {
+void StagingPolicy::plan_probe(uint32_t call, uint64_t staged) {
   if (ranks_ == 1) return;
   watches_ = staged >= tuned::kLeastWatched;
-  next_look_ = looked_at(call, rank_, ranks_);
-  looks_ = distances_[static_cast<size_t>(next_look_)].due(staged);
+  next_probed_ = probed_peer(call, rank_, ranks_);
+  probes_ = distances_[static_cast<size_t>(next_probed_)].due(staged);
 }
 
-void StagingPolicy::look(const void* line, uint32_t call) {
-  looks_ = false;
-  Distance& distance = distances_[static_cast<size_t>(next_look_)];
-  // Prefetchers bring the lines beside the one that is looked at, which may be written already if
+void StagingPolicy::probe(const void* line, uint32_t call) {
+  probes_ = false;
+  Distance& distance = distances_[static_cast<size_t>(next_probed_)];
+  // Prefetchers bring the lines beside the one that is probed, which may be written already if
   // the peer is ahead.
-  if (call - distance.mark() < tuned::kCallsBetweenLooks) return;
+  if (call - distance.mark() < tuned::kCallsBetweenProbes) return;
   distance.saw(load_ticks(line), call);
-  choose(next_look_);
+  choose(next_probed_);
 }
 
 void StagingPolicy::saw_tick(int peer, uint32_t ticks) {

@@ -20,15 +20,15 @@ class StagingPolicy {
 
   // A call begins, in which so many bytes are staged.
   void start(uint32_t call, uint64_t staged) {
-    looks_ = watches_ = false;
-    if (staged > 0 && setting_ == Staging::kAuto) plan_look(call, staged);
+    probes_ = watches_ = false;
+    if (staged > 0 && setting_ == Staging::kAuto) plan_probe(call, staged);
   }
   // Whether the rank is to time a load in this call, and of which peer's line. That line must be
   // one that the peer has just written and that no other rank reads.
-  [[nodiscard]] bool looks() const { return looks_; }
-  [[nodiscard]] bool looks_at(int peer) const { return looks_ && peer == next_look_; }
-  [[nodiscard]] int next_look() const { return next_look_; }
-  void look(const void* line, uint32_t call);
+  [[nodiscard]] bool probes() const { return probes_; }
+  [[nodiscard]] bool probes_peer(int peer) const { return probes_ && peer == next_probed_; }
+  [[nodiscard]] int next_probed() const { return next_probed_; }
+  void probe(const void* line, uint32_t call);
   // Whether to time loads of a peer's tick: the rank waits for it, so it has the line until the
   // peer writes it again. In this way a long call finds out how far its peers are while it runs.
   [[nodiscard]] bool watches(int peer) const { return watches_ && awaited_ == peer; }
@@ -40,15 +40,15 @@ class StagingPolicy {
   [[nodiscard]] bool writes_non_temporal() const { return non_temporal_; }
 
  private:
-  void plan_look(uint32_t call, uint64_t staged);
+  void plan_probe(uint32_t call, uint64_t staged);
   void choose(int peer);
 
   const int rank_;
   const int ranks_;
   const Staging setting_;
   std::vector<Distance> distances_;  // by peer
-  int next_look_ = 0;                // the peer that may be looked at in this call
-  bool looks_ = false;               // whether it is
+  int next_probed_ = 0;              // the peer that may be probed in this call
+  bool probes_ = false;              // whether it is
   bool watches_ = false;             // whether ticks tell how far peers are
   int awaited_ = -1;                 // the peer, if the last look at its tick was in vain
   bool non_temporal_;

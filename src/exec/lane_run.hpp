@@ -54,8 +54,8 @@ void BasicLane<Parts>::start(const Plan& plan, const ScheduledPlan& part, const 
   // A rank that waits for nobody times its load at once. Others do so when they see that the peer
   // has entered the call: then the line is still in the caches of its writer.
   staging_.start(log_.call(), part_->traits.staged);
-  if (staging_.looks() && part_->traits.first_wait == 0) [[unlikely]]
-    time_load(log_.last_seen_entry(staging_.next_look()));
+  if (staging_.probes() && part_->traits.first_wait == 0) [[unlikely]]
+    time_load(log_.last_seen_entry(staging_.next_probed()));
 }
 
 template <typename Parts>
@@ -233,7 +233,7 @@ template <typename Parts>
 bool BasicLane<Parts>::arrived(const Step& step) {
   const bool all = step.peer == kAllPeers;
   if (!(all ? all_arrived(step.tick) : arrived(step.peer, step.tick))) return false;
-  if (staging_.looks() && (all || staging_.looks_at(step.peer))) [[unlikely]]
+  if (staging_.probes() && (all || staging_.probes_peer(step.peer))) [[unlikely]]
     time_load(log_.call());
   return true;
 }
@@ -376,7 +376,7 @@ bool BasicLane<Parts>::receive(const Step& step) {
 // Times a load of a peer's record of the call, which no other rank reads unless a call fails.
 template <typename Parts>
 [[gnu::noinline]] void BasicLane<Parts>::time_load(uint32_t call) {
-  staging_.look(&log_.record_at(staging_.next_look(), call), call);
+  staging_.probe(&log_.record_at(staging_.next_probed(), call), call);
 }
 
 // The load that finds a new tick is the one that has fetched its line from the writer.

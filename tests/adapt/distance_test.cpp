@@ -24,12 +24,12 @@ TEST(LookedAt, IsEveryPeerNowAndThenAndByOneRankInACall) {
         const uint32_t call = static_cast<uint32_t>(i) * every;
         std::vector<int> by(static_cast<size_t>(ranks));
         for (int rank = 0; rank < ranks; ++rank) {
-          const int peer = looked_at(call, rank, ranks);
+          const int peer = probed_peer(call, rank, ranks);
           ASSERT_NE(peer, rank);
           ++by[static_cast<size_t>(peer)];
         }
         ASSERT_EQ(std::ranges::count(by, 1), ranks);
-        ++times[static_cast<size_t>(looked_at(call, 1, ranks))];
+        ++times[static_cast<size_t>(probed_peer(call, 1, ranks))];
       }
       EXPECT_EQ(times[1], 0);
       times.erase(times.begin() + 1);
@@ -40,7 +40,7 @@ TEST(LookedAt, IsEveryPeerNowAndThenAndByOneRankInACall) {
 
 class Looks : public testing::Test {
  protected:
-  void look(uint32_t ticks, int times = 1) {
+  void probe(uint32_t ticks, int times = 1) {
     for (int i = 0; i < times; ++i) distance_.saw(ticks, ++mark_);
   }
 
@@ -49,72 +49,72 @@ class Looks : public testing::Test {
 };
 
 TEST_F(Looks, FewTellNothing) {
-  look(kFar, kEnough - 1);
+  probe(kFar, kEnough - 1);
   EXPECT_FALSE(distance_.far());
   EXPECT_EQ(distance_.ticks(), 0u);
-  look(kFar);
+  probe(kFar);
   EXPECT_TRUE(distance_.far());
 }
 
 TEST_F(Looks, AtNearPeersFindThemNear) {
-  look(kNear, 2 * kEnough);
+  probe(kNear, 2 * kEnough);
   EXPECT_FALSE(distance_.far());
   EXPECT_EQ(distance_.ticks(), kNear);
 }
 
 TEST_F(Looks, AreBelievedWhenAPeerMovesThereAndBack) {
-  look(kNear, kEnough);
-  look(kFar, kEnough);
+  probe(kNear, kEnough);
+  probe(kFar, kEnough);
   EXPECT_TRUE(distance_.far());
-  look(kNear, kEnough);
+  probe(kNear, kEnough);
   EXPECT_FALSE(distance_.far());
 }
 
 TEST_F(Looks, ThatWereInterruptedChangeNothing) {
-  look(kNear, kEnough);
+  probe(kNear, kEnough);
   for (int i = 0; i < 20; ++i) {
-    look(100 * kFar);
+    probe(100 * kFar);
     EXPECT_FALSE(distance_.far());
-    look(kNear, kEnough - 1);
+    probe(kNear, kEnough - 1);
   }
 }
 
 TEST_F(Looks, AtLinesThatHadBeenFetchedBeforeChangeNothing) {
-  look(kFar, kEnough);
+  probe(kFar, kEnough);
   for (int i = 0; i < 20; ++i) {
-    look(kNear / 2, 3);
+    probe(kNear / 2, 3);
     EXPECT_TRUE(distance_.far());
-    look(kFar, 2);
+    probe(kFar, 2);
   }
 }
 
 // As where ranks share a core, of which another has looked before.
 TEST_F(Looks, AtLinesInOwnCachesTellNothing) {
-  look(kFar, kEnough);
-  look(kMemory / 5, 100);
+  probe(kFar, kEnough);
+  probe(kMemory / 5, 100);
   EXPECT_TRUE(distance_.far());
-  look(kNear, kEnough);
+  probe(kNear, kEnough);
   EXPECT_FALSE(distance_.far());
 }
 
 TEST_F(Looks, AtALineThatHasNotBeenWrittenAgainDoNotCount) {
-  look(kFar, kEnough);
+  probe(kFar, kEnough);
   for (int i = 0; i < 20; ++i) distance_.saw(1, mark_);
   EXPECT_TRUE(distance_.far());
 }
 
 TEST_F(Looks, AtALineThatIsKnownToBeNewCountWithoutAMark) {
-  look(kNear, kEnough);
+  probe(kNear, kEnough);
   for (int i = 0; i < kEnough; ++i) distance_.saw_new(kFar);
   EXPECT_TRUE(distance_.far());
-  look(kNear, kEnough);
+  probe(kNear, kEnough);
   EXPECT_FALSE(distance_.far());
 }
 
 TEST_F(Looks, AreDueAtEachCallUntilThereAreEnoughAndThenBySize) {
   for (int i = 0; i < kEnough; ++i) {
     EXPECT_TRUE(distance_.due(4096));
-    look(kNear);
+    probe(kNear);
   }
   int due = 0;
   for (int i = 0; i < 64; ++i) due += distance_.due(4096) ? 1 : 0;

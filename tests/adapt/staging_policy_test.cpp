@@ -52,7 +52,7 @@ TEST_F(Staged, FollowsASettingWithoutLooking) {
     EXPECT_EQ(policy.writes_non_temporal(), setting == Staging::kMemory);
     for (uint32_t call = 1; call < 100; ++call) {
       policy.start(call, kLong);
-      EXPECT_FALSE(policy.looks());
+      EXPECT_FALSE(policy.probes());
       policy.waits_for(1, false);
       EXPECT_FALSE(policy.watches(1));
     }
@@ -62,10 +62,10 @@ TEST_F(Staged, FollowsASettingWithoutLooking) {
 TEST_F(Staged, NothingIsLookedAtWhereNothingIsStagedOrNobodyElseIsThere) {
   StagingPolicy nothing = policy_of(2);
   nothing.start(1, 0);
-  EXPECT_FALSE(nothing.looks());
+  EXPECT_FALSE(nothing.probes());
   StagingPolicy alone = policy_of(1);
   alone.start(1, kLong);
-  EXPECT_FALSE(alone.looks());
+  EXPECT_FALSE(alone.probes());
 }
 
 TEST_F(Staged, TicksAreWatchedOfThePeerThatALongCallWaitsFor) {
@@ -86,9 +86,9 @@ TEST_F(Staged, ACallLooksOnceAtMost) {
   StagingPolicy policy = policy_of(2);
   const int line = 0;
   policy.start(1, 64);
-  ASSERT_TRUE(policy.looks_at(1));
-  policy.look(&line, 1);
-  EXPECT_FALSE(policy.looks());
+  ASSERT_TRUE(policy.probes_peer(1));
+  policy.probe(&line, 1);
+  EXPECT_FALSE(policy.probes());
 }
 
 }  // namespace

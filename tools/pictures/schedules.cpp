@@ -29,18 +29,18 @@ constexpr int kPillHeight = 20;
 constexpr int kStepGap = 8;
 constexpr int kPageHeight = 1600;  // steps that begin below are left out
 
-struct Look {
+struct Style {
   std::string_view name;
   std::string_view fill;
   std::string_view stroke;
   bool is_box;  // two lines of text; else a pill with one
 };
 
-const Look& look_of(StepKind kind) {
-  static constexpr Look kCopy = {"copy", "#dbeafe", "#3b82f6", true};
-  static constexpr Look kReduce = {"reduce", "#ffedd5", "#f97316", true};
-  static constexpr Look kMessage = {"message", "#dcfce7", "#16a34a", true};
-  static constexpr Look kTick = {"tick", "#f1f5f9", "#64748b", false};
+const Style& style_of(StepKind kind) {
+  static constexpr Style kCopy = {"copy", "#dbeafe", "#3b82f6", true};
+  static constexpr Style kReduce = {"reduce", "#ffedd5", "#f97316", true};
+  static constexpr Style kMessage = {"message", "#dcfce7", "#16a34a", true};
+  static constexpr Style kTick = {"tick", "#f1f5f9", "#64748b", false};
   switch (kind) {
     case StepKind::kCopy:
     case StepKind::kPull: return kCopy;
@@ -103,9 +103,9 @@ class Layout {
       top = std::max(top, boxes_[cause].bottom() + kStepGap);
       arrows_.push_back({cause, boxes_.size()});
     }
-    const Look& look = look_of(step.kind);
+    const Style& style = style_of(step.kind);
     note(rank, step);
-    boxes_.push_back({rank, &step, top, look.is_box ? kBoxHeight : kPillHeight});
+    boxes_.push_back({rank, &step, top, style.is_box ? kBoxHeight : kPillHeight});
     below_[index] = boxes_.back().bottom() + kStepGap;
     ++next_[index];
     return true;
@@ -220,10 +220,10 @@ class Drawing {
  private:
   void begin(const std::string& title) {
     for (const StepKind kind : {StepKind::kSend, StepKind::kAwait}) {
-      const Look& look = look_of(kind);
+      const Style& style = style_of(kind);
       svg_.add(
           R"(<marker id="{}" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0,0 L8,4 L0,8 z" fill="{}"/></marker>)",
-          look.name, look.stroke);
+          style.name, style.stroke);
     }
     svg_.text(kMargin, 30, title, R"(font-size="16" font-weight="bold" fill="#0f172a")");
     int x = kMargin;
@@ -233,9 +233,9 @@ class Drawing {
         {StepKind::kSend, "send, recv"},
         {StepKind::kPublish, "publish, await (tick)"}};
     for (const auto& [kind, name] : kLegend) {
-      const Look& look = look_of(kind);
+      const Style& style = style_of(kind);
       svg_.add(R"(<rect x="{}" y="48" width="16" height="12" rx="{}" fill="{}" stroke="{}"/>)", x,
-               look.is_box ? 2 : 6, look.fill, look.stroke);
+               style.is_box ? 2 : 6, style.fill, style.stroke);
       svg_.text(x + 22, 58, name, R"(fill="#475569")");
       x += 60 + 7 * static_cast<int>(name.size());
     }
@@ -257,14 +257,14 @@ class Drawing {
   }
 
   void draw_box(const Box& box) {
-    const Look& look = look_of(box.step->kind);
+    const Style& style = style_of(box.step->kind);
     const int left = lane_left(box.rank);
     svg_.add(R"(<rect x="{}" y="{}" width="{}" height="{}" rx="{}" fill="{}" stroke="{}"/>)", left,
-             box.top, kLaneWidth, box.height, look.is_box ? 4 : kPillHeight / 2, look.fill,
-             look.stroke);
+             box.top, kLaneWidth, box.height, style.is_box ? 4 : kPillHeight / 2, style.fill,
+             style.stroke);
     const auto [first, second] = text_of(box, schedules_[static_cast<size_t>(box.rank)]);
     const int middle = left + kLaneWidth / 2;
-    svg_.text(middle, box.top + (look.is_box ? 15 : 14), first,
+    svg_.text(middle, box.top + (style.is_box ? 15 : 14), first,
               R"(text-anchor="middle" fill="#0f172a")");
     if (second.empty()) return;
     svg_.text(middle, box.top + 29, second,
@@ -281,12 +281,12 @@ class Drawing {
     const int y1 = from.top + from.height / 2;
     const int y2 = to.top + to.height / 2;
     const int bend = rightwards ? kLaneGap / 2 : -kLaneGap / 2;
-    const Look& look = look_of(to.step->kind);
+    const Style& style = style_of(to.step->kind);
     const bool is_message = to.step->kind == StepKind::kRecv;
     svg_.add(
         R"svg(<path d="M{},{} C{},{} {},{} {},{}" fill="none" stroke="{}" stroke-width="{}" opacity="{}" marker-end="url(#{})"/>)svg",
-        x1, y1, x1 + bend, y1, x2 - bend, y2, x2, y2, look.stroke, is_message ? 1.5 : 1.0,
-        is_message ? 0.9 : 0.45, look.name);
+        x1, y1, x1 + bend, y1, x2 - bend, y2, x2, y2, style.stroke, is_message ? 1.5 : 1.0,
+        is_message ? 0.9 : 0.45, style.name);
   }
 
   std::span<const Schedule> schedules_;

@@ -150,7 +150,7 @@ void MpiPort::close() {
     auto& request = *static_cast<Request*>(table().owner(requests, i));
     if (!is_piece(request)) orphans.memory.push_back(std::move(request.memory));
   }
-  look_after(std::move(orphans));
+  adopt(std::move(orphans));
 }
 
 }  // namespace tutti::mpi

@@ -179,7 +179,7 @@ Group::~Group() {
   (void)table().close_group(handle_);
 }
 
-void look_after(Orphans orphans) {
+void adopt(Orphans orphans) {
   const std::lock_guard lock(state().orphanage);
   state().orphans.push_back(std::move(orphans));
 }

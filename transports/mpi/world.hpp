@@ -67,6 +67,6 @@ struct Orphans {
   void* requests;
   std::vector<std::unique_ptr<std::byte[]>> memory;
 };
-void look_after(Orphans orphans);
+void adopt(Orphans orphans);
 
 }  // namespace tutti::mpi

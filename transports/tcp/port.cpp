@@ -29,7 +29,7 @@ constexpr size_t kFewPeers = 3;
 constexpr int64_t kUnansweredMs = 25'000;
 constexpr int64_t kUnansweredOfRailMs = 5000;
 constexpr int64_t kCheckMs = 500;
-constexpr uint32_t kLooks = 256;
+constexpr uint32_t kPollsPerCheck = 256;
 // The number of calls that a peer may refuse.
 constexpr int kMostRefused = 3;
 
@@ -170,7 +170,7 @@ void TcpPort::begin(int rank, Introduction& introduction) {
   if (all_met()) listener_.close();
 }
 
-void TcpPort::look_at_calls() {
+void TcpPort::take_calls() {
   for (Introduction& caller : listener_.answer()) take_call(std::move(caller));
   std::erase_if(calls_, [&](int rank) {
     if (peer(rank).call) go_on_calling(rank);
@@ -204,7 +204,7 @@ void TcpPort::cancel(Request& request) {
 }
 
 ptrdiff_t TcpPort::poll(std::span<Completion> ended) {
-  if (inbox_.empty()) look();
+  if (inbox_.empty()) poll_listener();
   size_t count = 0;
   for (; count < ended.size() && !inbox_.empty(); ++count) {
     ended[count] = inbox_.first();
@@ -233,11 +233,11 @@ void TcpPort::check_answers() {
   }
 }
 
-void TcpPort::look() {
-  if (++looks_ % kLooks == 0) check_answers();
+void TcpPort::poll_listener() {
+  if (++polls_ % kPollsPerCheck == 0) check_answers();
   const bool few = has_few_peers();
   const bool knocked = few ? !all_met() : ask_poller();
-  if (knocked || listener_.has_visitors() || !calls_.empty()) look_at_calls();
+  if (knocked || listener_.has_visitors() || !calls_.empty()) take_calls();
   for (Wire* wire : wires_) {
     if (wire->has_more() && wire->open()) wire->write();
     if ((few || wire->holds_back()) && wire->open()) wire->read();

@@ -65,10 +65,10 @@ class TcpPort final : public nics::AddressedPort {
   void take_call(Introduction caller);
   bool watch(int socket, Wire* wire);
   void begin(int rank, Introduction& introduction);
-  void look();
+  void poll_listener();
   void check_answers();
   bool ask_poller();
-  void look_at_calls();
+  void take_calls();
   [[nodiscard]] bool all_met() const { return met_ + 1 == peers_.size(); }
   [[nodiscard]] bool has_few_peers() const;
   // Most ranks of many never need one another.
@@ -94,7 +94,7 @@ class TcpPort final : public nics::AddressedPort {
   std::vector<int> calls_;                    // whom this rank is calling
   std::vector<Wire*> wires_;                  // those that have been open
   size_t met_ = 0;
-  uint32_t looks_ = 0;
+  uint32_t polls_ = 0;
   int64_t next_check_ms_ = 0;
   Fd poller_;  // of the listener and the wires, where there are many
   Status error_;
