@@ -9,8 +9,8 @@
 
 #include "fuzz/fuzz.hpp"
 #include "transports/frames/frame.hpp"
+#include "transports/tcp/data_connection.hpp"
 #include "transports/tcp/introduction.hpp"
-#include "transports/tcp/wire.hpp"
 
 namespace tutti::tcp {
 namespace {
@@ -68,7 +68,7 @@ void come_in(Input input, bool sealed) {
   for (Request& request : posted) inbox.frames.push(request = frame_in());
   std::vector<std::byte> places[3];
   std::vector<Request> pieces(3);
-  Wire wire(inbox);
+  DataConnection wire(inbox);
   std::unique_ptr<Records> sender;
   if (sealed) {
     const SecretKey key{std::byte{5}};

@@ -12,20 +12,20 @@
 namespace tutti_test {
 namespace loopback {
 
-bool Network::refuses(const Wire& wire) {
+bool Network::refuses(const DataConnection& wire) {
   if (weather.refusals == 0 || wire.looks == 0 || draw(weather.refusals - 1) != 0) return false;
   ++counts.refused;
   return true;
 }
 
-ssize_t Network::send(Wire& wire, const void* data, size_t bytes, fi_addr_t to, Label label,
-                      void* context) {
+ssize_t Network::send(DataConnection& wire, const void* data, size_t bytes, fi_addr_t to,
+                      Label label, void* context) {
   if (wire.sending >= weather.depth || refuses(wire)) return -FI_EAGAIN;
   if (cut_wire < wires.size() && wires[cut_wire] != nullptr && sends_before_cut-- == 0) {
     cut(*wires[cut_wire]);
     cut_wire = SIZE_MAX;
   }
-  Wire* target = wires[to];
+  DataConnection* target = wires[to];
   if (target != nullptr && target->nic != wire.nic) return -FI_EHOSTUNREACH;
   if (wire.cut || target == nullptr || target->cut) {
     if (draw(1) == 0) return -FI_ECONNREFUSED;
@@ -54,13 +54,13 @@ ssize_t Network::send(Wire& wire, const void* data, size_t bytes, fi_addr_t to, 
   return 0;
 }
 
-ssize_t Network::post(Wire& wire, const Receive& receive) {
+ssize_t Network::post(DataConnection& wire, const Receive& receive) {
   if (wire.posted.size() >= weather.depth || refuses(wire)) return -FI_EAGAIN;
   wire.posted.push_back(receive);
   return 0;
 }
 
-void Network::cancel(Wire& wire, void* context) {
+void Network::cancel(DataConnection& wire, void* context) {
   const auto found = std::find_if(wire.posted.begin(), wire.posted.end(),
                                   [&](const Receive& one) { return one.context == context; });
   if (found == wire.posted.end()) return;  // too late
@@ -69,18 +69,18 @@ void Network::cancel(Wire& wire, void* context) {
 }
 
 void Network::end_send(Message& message, int error) {
-  Wire* source = wires[message.source];
+  DataConnection* source = wires[message.source];
   if (message.context == nullptr || source == nullptr) return;
   --source->sending;
   source->queue->done.push_back({message.context, message.bytes, error});
   message.context = nullptr;
 }
 
-void Network::end_receive(Wire& wire, const Message& message, int error) {
+void Network::end_receive(DataConnection& wire, const Message& message, int error) {
   wire.queue->done.push_back({message.place->context, message.moved, error});
 }
 
-std::optional<Receive> Network::take_posted(Wire& wire, const Label& label) {
+std::optional<Receive> Network::take_posted(DataConnection& wire, const Label& label) {
   const auto found = std::find_if(wire.posted.begin(), wire.posted.end(), [&](const Receive& one) {
     return one.label.tagged == label.tagged && one.label.tag == label.tag;
   });
@@ -91,7 +91,7 @@ std::optional<Receive> Network::take_posted(Wire& wire, const Label& label) {
 }
 
 // Whether all of it has come.
-bool Network::move(Wire& wire, Message& message, uint64_t most) {
+bool Network::move(DataConnection& wire, Message& message, uint64_t most) {
   const size_t wanted = std::min(message.bytes, message.place->room);
   const size_t part = std::min(wanted - message.moved, most);
   if (part > 0) {
@@ -105,7 +105,7 @@ bool Network::move(Wire& wire, Message& message, uint64_t most) {
   return true;
 }
 
-void Network::look(Wire& wire) {
+void Network::look(DataConnection& wire) {
   ++wire.looks;
   std::vector<bool> held(wires.size());  // by source: what comes behind has not come either
   std::vector<bool> unfinished(wires.size());
@@ -127,13 +127,13 @@ void Network::look(Wire& wire) {
 }
 
 // Of a message that comes to nothing.
-void Network::lose(Wire& wire, Message& message) {
+void Network::lose(DataConnection& wire, Message& message) {
   end_send(message, FI_ECONNRESET);
   if (message.place) end_receive(wire, message, FI_ECONNRESET);
 }
 
 // As libfabric, takes in what has come while it closes.
-void Network::close(Wire& wire) {
+void Network::close(DataConnection& wire) {
   for (Message& message : wire.coming) {
     if (!message.place) message.place = take_posted(wire, message.label);
     if (!message.place) {
@@ -144,7 +144,7 @@ void Network::close(Wire& wire) {
     }
   }
   wires[wire.number] = nullptr;
-  for (Wire* other : wires) {
+  for (DataConnection* other : wires) {
     if (other == nullptr) continue;
     std::erase_if(other->coming, [&](Message& message) {
       const bool lost = message.source == wire.number && message.context != nullptr;
@@ -154,9 +154,9 @@ void Network::close(Wire& wire) {
   }
 }
 
-void Network::cut(Wire& wire) {
+void Network::cut(DataConnection& wire) {
   wire.cut = true;
-  for (Wire* other : wires) {
+  for (DataConnection* other : wires) {
     if (other == nullptr) continue;
     std::erase_if(other->coming, [&](Message& message) {
       const bool lost = other == &wire || message.source == wire.number;
@@ -186,7 +186,7 @@ void Loopback::cut(int opened, uint64_t sends) {
 
 void Loopback::cut_own() {
   const std::lock_guard lock(state_->network.mutex);
-  for (loopback::Wire* wire : state_->network.wires) {
+  for (loopback::DataConnection* wire : state_->network.wires) {
     if (wire != nullptr && wire->opener == std::this_thread::get_id()) state_->network.cut(*wire);
   }
 }

@@ -24,7 +24,7 @@
 namespace tutti_test::loopback {
 
 struct Network;
-struct Wire;
+struct DataConnection;
 
 struct Label {
   bool tagged = false;
@@ -58,12 +58,12 @@ struct Done {
 
 struct CompletionQueue : fid_cq {
   Network* network = nullptr;
-  Wire* wire = nullptr;
+  DataConnection* wire = nullptr;
   std::deque<Done> done;
 };
 
 // An endpoint. Its address is its number.
-struct Wire : fid_ep {
+struct DataConnection : fid_ep {
   Network* network = nullptr;
   size_t number = 0;
   size_t nic = 0;
@@ -89,29 +89,29 @@ struct Network {
 
   // Up to `most`.
   uint64_t draw(uint64_t most) { return std::uniform_int_distribution<uint64_t>(0, most)(random); }
-  bool refuses(const Wire& wire);
-  ssize_t send(Wire& wire, const void* data, size_t bytes, fi_addr_t to, Label label,
+  bool refuses(const DataConnection& wire);
+  ssize_t send(DataConnection& wire, const void* data, size_t bytes, fi_addr_t to, Label label,
                void* context);
-  ssize_t post(Wire& wire, const Receive& receive);
-  void cancel(Wire& wire, void* context);
-  void look(Wire& wire);
-  void close(Wire& wire);
-  void cut(Wire& wire);
+  ssize_t post(DataConnection& wire, const Receive& receive);
+  void cancel(DataConnection& wire, void* context);
+  void look(DataConnection& wire);
+  void close(DataConnection& wire);
+  void cut(DataConnection& wire);
 
   const Weather weather;
   std::mutex mutex;
   std::mt19937_64 random;
-  std::vector<Wire*> wires;  // null: closed
+  std::vector<DataConnection*> wires;  // null: closed
   size_t cut_wire = SIZE_MAX;
   uint64_t sends_before_cut = 0;
   Loopback::Counts counts;
 
  private:
   void end_send(Message& message, int error);
-  void end_receive(Wire& wire, const Message& message, int error);
-  std::optional<Receive> take_posted(Wire& wire, const Label& label);
-  bool move(Wire& wire, Message& message, uint64_t most);
-  void lose(Wire& wire, Message& message);
+  void end_receive(DataConnection& wire, const Message& message, int error);
+  std::optional<Receive> take_posted(DataConnection& wire, const Label& label);
+  bool move(DataConnection& wire, Message& message, uint64_t most);
+  void lose(DataConnection& wire, Message& message);
 };
 
 // What the process finds in the place of libfabric; its objects are of this network.

@@ -20,18 +20,18 @@ std::atomic<Network*> the_network = nullptr;
 
 // ---- libfabric's tables ------------------------------------------------------------------------
 
-Wire& wire_of(fid_ep* endpoint) { return *static_cast<Wire*>(endpoint); }
-Wire& wire_of(fid* object) { return wire_of(reinterpret_cast<fid_ep*>(object)); }
+DataConnection& wire_of(fid_ep* endpoint) { return *static_cast<DataConnection*>(endpoint); }
+DataConnection& wire_of(fid* object) { return wire_of(reinterpret_cast<fid_ep*>(object)); }
 
 ssize_t post_send(fid_ep* endpoint, const void* data, size_t bytes, fi_addr_t to, Label label,
                   void* context) {
-  Wire& wire = wire_of(endpoint);
+  DataConnection& wire = wire_of(endpoint);
   const std::lock_guard lock(wire.network->mutex);
   return wire.network->send(wire, data, bytes, to, label, context);
 }
 
 ssize_t post_receive(fid_ep* endpoint, void* memory, size_t room, Label label, void* context) {
-  Wire& wire = wire_of(endpoint);
+  DataConnection& wire = wire_of(endpoint);
   const std::lock_guard lock(wire.network->mutex);
   return wire.network->post(wire, {label, static_cast<std::byte*>(memory), room, context});
 }
@@ -39,14 +39,14 @@ ssize_t post_receive(fid_ep* endpoint, void* memory, size_t room, Label label, v
 int bind_endpoint(fid* object, fid* other, uint64_t flags) {
   if ((flags & FI_RECV) == 0) return 0;  // the table of addresses
   auto* queue = static_cast<CompletionQueue*>(reinterpret_cast<fid_cq*>(other));
-  Wire& wire = wire_of(object);
+  DataConnection& wire = wire_of(object);
   wire.queue = queue;
   queue->wire = &wire;
   return 0;
 }
 
 int close_endpoint(fid* object) {
-  const std::unique_ptr<Wire> wire(&wire_of(object));
+  const std::unique_ptr<DataConnection> wire(&wire_of(object));
   const std::lock_guard lock(wire->network->mutex);
   wire->network->close(*wire);
   return 0;
@@ -60,7 +60,7 @@ int name_of_endpoint(fid* object, void* address, size_t* bytes) {
 }
 
 ssize_t cancel_receive(fid* object, void* context) {
-  Wire& wire = wire_of(object);
+  DataConnection& wire = wire_of(object);
   const std::lock_guard lock(wire.network->mutex);
   wire.network->cancel(wire, context);
   return 0;
@@ -156,7 +156,7 @@ Domain& domain_of(fid_domain* domain) { return *static_cast<Domain*>(domain); }
 Network& network_of(fid_domain* domain) { return *domain_of(domain).network; }
 
 int open_endpoint(fid_domain* domain, fi_info* /*info*/, fid_ep** made, void* /*context*/) {
-  auto* wire = new Wire;
+  auto* wire = new DataConnection;
   wire->fid.ops = &endpoint_table;
   wire->ops = &cancel_table;
   wire->cm = &name_table;

@@ -22,8 +22,8 @@
 #include "transports/frames/endpoint.hpp"
 #include "transports/pattern.hpp"
 #include "transports/tcp/connect.hpp"
+#include "transports/tcp/data_connection.hpp"
 #include "transports/tcp/port.hpp"
-#include "transports/tcp/wire.hpp"
 
 namespace tutti::tcp {
 namespace {
@@ -525,7 +525,7 @@ std::string congestion_control_after_some_messages(const std::string& name) {
   }
   const Fd other(accept(listener.get(), nullptr, nullptr));
   Inbox inbox;
-  Wire wire(inbox);
+  DataConnection wire(inbox);
   wire.begin(std::move(socket));
   std::vector<frames::Request> messages(32);
   for (frames::Request& message : messages) {

@@ -152,7 +152,7 @@ void TcpPort::take_call(Introduction caller) {
   begin(rank, caller);
 }
 
-bool TcpPort::watch(int socket, Wire* wire) {
+bool TcpPort::watch(int socket, DataConnection* wire) {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.ptr = wire;
@@ -160,7 +160,7 @@ bool TcpPort::watch(int socket, Wire* wire) {
 }
 
 void TcpPort::begin(int rank, Introduction& introduction) {
-  Wire& wire = peer(rank).wire;
+  DataConnection& wire = peer(rank).wire;
   if (!watch(introduction.socket(), &wire)) return give_up(rank, std::strerror(errno));
   ++met_;
   wires_.push_back(&wire);
@@ -227,7 +227,7 @@ void TcpPort::check_answers() {
   const int64_t now = now_ms();
   if (now < next_check_ms_) return;
   next_check_ms_ = now + kCheckMs;
-  for (Wire* wire : wires_) {
+  for (DataConnection* wire : wires_) {
     if (wire->open())
       wire->check_answers(settings_.replaceable ? kUnansweredOfRailMs : kUnansweredMs);
   }
@@ -238,7 +238,7 @@ void TcpPort::poll_listener() {
   const bool few = has_few_peers();
   const bool knocked = few ? !all_met() : ask_poller();
   if (knocked || listener_.has_visitors() || !calls_.empty()) take_calls();
-  for (Wire* wire : wires_) {
+  for (DataConnection* wire : wires_) {
     if (wire->has_more() && wire->open()) wire->write();
     if ((few || wire->holds_back()) && wire->open()) wire->read();
   }
@@ -250,13 +250,13 @@ bool TcpPort::ask_poller() {
   std::array<epoll_event, 16> events;
   const int count = epoll_wait(poller_.get(), events.data(), events.size(), 0);
   if (count < 0 && errno != EINTR) {  // a filter of system calls, set since the start
-    for (Wire* wire : wires_) {
+    for (DataConnection* wire : wires_) {
       if (wire->open()) wire->read();
     }
     return true;
   }
   for (int i = 0; i < count; ++i) {
-    auto* wire = static_cast<Wire*>(events[static_cast<size_t>(i)].data.ptr);
+    auto* wire = static_cast<DataConnection*>(events[static_cast<size_t>(i)].data.ptr);
     if (wire == nullptr) knocked = true;
     if (wire != nullptr && wire->open()) wire->read();
   }

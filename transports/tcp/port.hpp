@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "transports/nics/connect.hpp"
+#include "transports/tcp/data_connection.hpp"
 #include "transports/tcp/listener.hpp"
-#include "transports/tcp/wire.hpp"
 
 namespace tutti::tcp {
 
@@ -49,7 +49,7 @@ class TcpPort final : public nics::AddressedPort {
       connection.peer = rank;
     }
     frames::Request connection;
-    Wire wire;
+    DataConnection wire;
     // A call at its listener that has not been answered yet.
     std::unique_ptr<Introduction> call;
     int refused = 0;  // calls
@@ -63,7 +63,7 @@ class TcpPort final : public nics::AddressedPort {
   void give_up(int rank, std::string_view why);
   void call_again(int rank, std::string_view why);
   void take_call(Introduction caller);
-  bool watch(int socket, Wire* wire);
+  bool watch(int socket, DataConnection* wire);
   void begin(int rank, Introduction& introduction);
   void poll_listener();
   void check_answers();
@@ -92,7 +92,7 @@ class TcpPort final : public nics::AddressedPort {
   std::vector<ListenerAddress> listeners_;    // by rank
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null: not dealt with yet
   std::vector<int> calls_;                    // whom this rank is calling
-  std::vector<Wire*> wires_;                  // those that have been open
+  std::vector<DataConnection*> wires_;        // those that have been open
   size_t met_ = 0;
   uint32_t polls_ = 0;
   int64_t next_check_ms_ = 0;

@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "transports/tcp/wire.hpp"
+#include "transports/tcp/data_connection.hpp"
 
 #include <linux/tcp.h>
 #include <netinet/in.h>
@@ -83,7 +83,7 @@ Completion Inbox::first() const {
   return {request, outcome.bytes, outcome.end};
 }
 
-void Wire::begin(Fd socket) {
+void DataConnection::begin(Fd socket) {
   socket_ = std::move(socket);
   tune_data_connection(socket_.get());
   rest_ = std::make_unique_for_overwrite<std::byte[]>(records_ != nullptr ? kRecordBytes
@@ -91,13 +91,13 @@ void Wire::begin(Fd socket) {
   write();
 }
 
-void Wire::check_answers(int64_t most_ms) {
+void DataConnection::check_answers(int64_t most_ms) {
   const int64_t unanswered = unanswered_ms(socket_.get());
   if (unanswered < most_ms) return;
   fail(fmt::format("what was sent has not been acknowledged for {} ms", unanswered));
 }
 
-void Wire::fail(std::string why) {
+void DataConnection::fail(std::string why) {
   failure_ = std::move(why);
   socket_.reset();
   if (place_ != nullptr) {
@@ -116,13 +116,13 @@ void Wire::fail(std::string why) {
 
 // ---- out ----------------------------------------------------------------------------------------
 
-void Wire::send(Request& request) {
+void DataConnection::send(Request& request) {
   const bool first = out_.empty();
   out_.push(request);
   if (first && open()) write();
 }
 
-void Wire::write() {
+void DataConnection::write() {
   if (records_ != nullptr) return write_sealed();
   while (!out_.empty()) {
     std::array<Head, kMostRequests> heads;
@@ -157,7 +157,7 @@ void Wire::write() {
   }
 }
 
-void Wire::finish_written(size_t bytes) {
+void DataConnection::finish_written(size_t bytes) {
   written_ += bytes;
   while (Request* request = out_.first()) {
     const size_t whole = sizeof(Head) + request->bytes;
@@ -169,7 +169,7 @@ void Wire::finish_written(size_t bytes) {
   }
 }
 
-void Wire::suit_distance() {
+void DataConnection::suit_distance() {
   tcp_info info{};
   socklen_t length = sizeof info;
   const bool known = getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
@@ -181,12 +181,12 @@ void Wire::suit_distance() {
 
 // ---- in -----------------------------------------------------------------------------------------
 
-void Wire::expect(Request& piece) {
+void DataConnection::expect(Request& piece) {
   note(piece, {});
   pieces_.push(piece);
 }
 
-void Wire::forget(Request& piece) {
+void DataConnection::forget(Request& piece) {
   if (outcome_of(piece).ended) return;
   if (place_ == &piece) {
     place_ = nullptr;
@@ -198,7 +198,7 @@ void Wire::forget(Request& piece) {
 
 // Finds the place of the message that is coming in; false if there is no such place, for now or at
 // all.
-bool Wire::find_place() {
+bool DataConnection::find_place() {
   const bool frame = head_.tag == kFrameTag;
   RequestQueue& posted = frame ? inbox_.frames : pieces_;
   Request* place = posted.first();
@@ -219,7 +219,7 @@ bool Wire::find_place() {
 }
 
 // Notes that so many bytes of the message are where they belong.
-void Wire::arrived(size_t bytes) {
+void DataConnection::arrived(size_t bytes) {
   taken_ += bytes;
   if (taken_ < head_.bytes) return;
   inbox_.end(*place_, Completion::End::kDone, head_.bytes);
@@ -230,7 +230,7 @@ void Wire::arrived(size_t bytes) {
 
 // Takes what was read to its places; less than all if there is no place now, or no connection any
 // more.
-size_t Wire::take(const std::byte* from, size_t bytes) {
+size_t DataConnection::take(const std::byte* from, size_t bytes) {
   size_t done = 0;
   while (true) {
     if (head_bytes_ < sizeof(Head)) {
@@ -249,7 +249,7 @@ size_t Wire::take(const std::byte* from, size_t bytes) {
   }
 }
 
-void Wire::read() {
+void DataConnection::read() {
   if (records_ != nullptr) return read_sealed();
   for (size_t total = 0; total < kMostRead;) {
     rest_from_ += take(rest_.get() + rest_from_, rest_to_ - rest_from_);
@@ -276,7 +276,7 @@ void Wire::read() {
 }
 
 // Reads like recv(2): `wanted` bytes to their place, and what follows them to the rest.
-ssize_t Wire::read_place_and_rest(size_t wanted) {
+ssize_t DataConnection::read_place_and_rest(size_t wanted) {
   std::array<iovec, 2> parts = {iovec{memory_of(*place_) + taken_, wanted},
                                 iovec{rest_.get(), tuned::kRestBytes}};
   msghdr message{};

@@ -53,10 +53,10 @@ class Inbox {
   RequestQueue ended_;
 };
 
-class Wire {
+class DataConnection {
  public:
   // `connection`: the request that ends when the connection has failed.
-  explicit Wire(Inbox& inbox, frames::Request* connection = nullptr)
+  explicit DataConnection(Inbox& inbox, frames::Request* connection = nullptr)
       : inbox_(inbox), connection_(connection) {}
 
   // Whether there is a connection. Until there is, requests wait.
@@ -100,7 +100,7 @@ class Wire {
   bool find_place();
   void arrived(size_t bytes);
   ssize_t read_place_and_rest(size_t wanted);
-  // wire_sealed.cpp
+  // data_connection_sealed.cpp
   void write_sealed();
   std::span<const std::byte> text_to_seal();
   void read_sealed();

@@ -7,13 +7,13 @@
 #include <cerrno>
 #include <cstring>
 
-#include "transports/tcp/wire.hpp"
+#include "transports/tcp/data_connection.hpp"
 
 namespace tutti::tcp {
 
 // The bytes after `written_` in the stream of heads and requests. They are taken where they lie if
 // that is one place and long, else copied together; empty if there is nothing.
-std::span<const std::byte> Wire::text_to_seal() {
+std::span<const std::byte> DataConnection::text_to_seal() {
   size_t skip = written_;
   size_t filled = 0;
   for (frames::Request* request = out_.first(); request != nullptr; request = request->next) {
@@ -37,7 +37,7 @@ std::span<const std::byte> Wire::text_to_seal() {
   return {records_->room(), filled};
 }
 
-void Wire::write_sealed() {
+void DataConnection::write_sealed() {
   for (;;) {
     if (records_->unsent().empty()) {
       const auto text = text_to_seal();
@@ -57,7 +57,7 @@ void Wire::write_sealed() {
 }
 
 // Opens a record to where it belongs, if that is one place, else to the rest.
-bool Wire::open_record() {
+bool DataConnection::open_record() {
   const size_t text = records_->next_text();
   const bool to_place = text > 0 && place_ != nullptr && text <= head_.bytes - taken_;
   if (!records_->open(to_place ? memory_of(*place_) + taken_ : rest_.get())) {
@@ -73,7 +73,7 @@ bool Wire::open_record() {
   return true;
 }
 
-void Wire::read_sealed() {
+void DataConnection::read_sealed() {
   for (size_t total = 0; total < kMostRead;) {
     rest_from_ += take(rest_.get() + rest_from_, rest_to_ - rest_from_);
     if (!open() || rest_from_ < rest_to_) return;
