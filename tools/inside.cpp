@@ -20,7 +20,7 @@ using tutti::inspect::Communicator;
 using tutti::inspect::Job;
 using tutti::inspect::PastCall;
 using tutti::inspect::Process;
-using tutti::inspect::RankView;
+using tutti::inspect::RankSnapshot;
 using Json = nlohmann::ordered_json;
 
 // Null where nothing is known.
@@ -40,7 +40,7 @@ Json call_json(const CallRecord& record) {
   return json;
 }
 
-Json wait_json(const Job& job, const Communicator& communicator, const RankView& rank,
+Json wait_json(const Job& job, const Communicator& communicator, const RankSnapshot& rank,
                const Wait& wait) {
   Json json = {{"text", describe(wait)},
                {"seconds", job.age_s(wait)},
@@ -55,11 +55,11 @@ Json wait_json(const Job& job, const Communicator& communicator, const RankView&
   return json;
 }
 
-Json rank_json(const Job& job, const Communicator& communicator, const RankView& rank) {
+Json rank_json(const Job& job, const Communicator& communicator, const RankSnapshot& rank) {
   Json json = {{"rank", rank.rank},
                {"global_rank", rank.number()},
                {"pid", rank.pid},
-               {"host", communicator.view.host_of(rank)}};
+               {"host", communicator.snapshot.host_of(rank)}};
   if (!rank.answers) json["silent_s"] = rank.silent_s;
   const Process* const process = job.process_of(communicator, rank.place);
   json["state"] = process == nullptr ? Json(nullptr) : Json(std::string(1, process->state.letter));
@@ -116,39 +116,41 @@ void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted) {
   throw CLI::RuntimeError(kNothingToSee);
 }
 
-std::string hosts_of(const tutti::inspect::CommunicatorView& view) {
+std::string hosts_of(const tutti::inspect::CommunicatorSnapshot& snapshot) {
   constexpr size_t kMostHosts = 8;
-  std::vector<std::string> hosts = {view.host};
-  for (const RankView& rank : view.ranks) {
-    if (std::ranges::find(hosts, view.host_of(rank)) != hosts.end()) continue;
-    hosts.push_back(hosts.size() < kMostHosts ? view.host_of(rank) : "...");
+  std::vector<std::string> hosts = {snapshot.host};
+  for (const RankSnapshot& rank : snapshot.ranks) {
+    if (std::ranges::find(hosts, snapshot.host_of(rank)) != hosts.end()) continue;
+    hosts.push_back(hosts.size() < kMostHosts ? snapshot.host_of(rank) : "...");
     if (hosts.size() > kMostHosts) break;
   }
   return fmt::format("{}", fmt::join(hosts, ", "));
 }
 
-std::string host_column(const tutti::inspect::CommunicatorView& view, const RankView& rank) {
-  if (!view.across_hosts()) return "";
-  size_t width = view.host.size();
-  for (const RankView& one : view.ranks) width = std::max(width, one.host.size());
-  return fmt::format("on {:<{}} ", view.host_of(rank), width);
+std::string host_column(const tutti::inspect::CommunicatorSnapshot& snapshot,
+                        const RankSnapshot& rank) {
+  if (!snapshot.across_hosts()) return "";
+  size_t width = snapshot.host.size();
+  for (const RankSnapshot& one : snapshot.ranks) width = std::max(width, one.host.size());
+  return fmt::format("on {:<{}} ", snapshot.host_of(rank), width);
 }
 
 Json communicators_json(const Job& job) {
   Json all = Json::array();
   for (const Communicator& communicator : job.communicators) {
-    const auto& view = communicator.view;
+    const auto& snapshot = communicator.snapshot;
     if (!communicator.status.ok()) {
       all.push_back({{"error", communicator.status.message()}});
       continue;
     }
     Json ranks = Json::array();
-    for (const RankView& rank : view.ranks) ranks.push_back(rank_json(job, communicator, rank));
-    all.push_back({{"name", view.name},
-                   {"job", view.job},
-                   {"host", view.host},
-                   {"ranks_of_all_hosts", view.all_ranks},
-                   {"broken", view.stopped ? Json(view.cause) : Json(nullptr)},
+    for (const RankSnapshot& rank : snapshot.ranks)
+      ranks.push_back(rank_json(job, communicator, rank));
+    all.push_back({{"name", snapshot.name},
+                   {"job", snapshot.job},
+                   {"host", snapshot.host},
+                   {"ranks_of_all_hosts", snapshot.all_ranks},
+                   {"broken", snapshot.stopped ? Json(snapshot.cause) : Json(nullptr)},
                    {"moved", communicator.moved},
                    {"ranks", ranks}});
   }

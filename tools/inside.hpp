@@ -19,10 +19,10 @@ enum ExitStatus : int { kWell, kSlow, kHung, kNothingToSee };
 // Ends the command with kNothingToSee.
 [[noreturn]] void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted);
 // "host0, host1".
-std::string hosts_of(const tutti::inspect::CommunicatorView& view);
+std::string hosts_of(const tutti::inspect::CommunicatorSnapshot& snapshot);
 // "on host0 ", as long for all ranks; empty where there is one host only.
-std::string host_column(const tutti::inspect::CommunicatorView& view,
-                        const tutti::inspect::RankView& rank);
+std::string host_column(const tutti::inspect::CommunicatorSnapshot& snapshot,
+                        const tutti::inspect::RankSnapshot& rank);
 nlohmann::ordered_json communicators_json(const tutti::inspect::Job& job);
 
 }  // namespace tutti_tools

@@ -26,7 +26,7 @@ double now_ms() { return static_cast<double>(tutti::host_ms()); }
 
 bool is_on_one_host(const Job& job) {
   return std::ranges::none_of(job.communicators, [](const Communicator& one) {
-    return one.status.ok() && one.view.across_hosts();
+    return one.status.ok() && one.snapshot.across_hosts();
   });
 }
 

@@ -14,11 +14,11 @@ namespace tutti_tools {
 namespace {
 
 using tutti::inspect::Communicator;
-using tutti::inspect::CommunicatorView;
+using tutti::inspect::CommunicatorSnapshot;
 using tutti::inspect::Job;
 using tutti::inspect::percent;
 using tutti::inspect::RankRates;
-using tutti::inspect::RankView;
+using tutti::inspect::RankSnapshot;
 using Json = nlohmann::ordered_json;
 
 // For so long at most, at the end, it samples what the processes use.
@@ -35,18 +35,19 @@ std::string short_number(double value) {
   return fmt::format("{:.{}f}{}", value, unit > 0 && value < 9.95 ? 1 : 0, kUnits[unit]);
 }
 
-std::string row_of(const RankRates& one, const CommunicatorView& view, const RankView& rank) {
+std::string row_of(const RankRates& one, const CommunicatorSnapshot& snapshot,
+                   const RankSnapshot& rank) {
   const std::string awaits = one.awaits < 0 ? "" : fmt::format("rank {}", one.awaits);
   const std::string now =
       one.waits_now_s <= 0 ? "" : fmt::format("waits for {:.1f} s", one.waits_now_s);
   if (!rank.answers) {
     return fmt::format("  {:<6} {:<9} {}does not answer, silent for {:.1f} s\n", rank.rank,
-                       rank.pid, host_column(view, rank), rank.silent_s);
+                       rank.pid, host_column(snapshot, rank), rank.silent_s);
   }
   const std::string late = one.cause.empty() ? "" : percent(one.late);
   std::string row =
       fmt::format("  {:<6} {:<9} {}{:>9} {:>9} {:>7} {:>8} {:>8} {:>6}  {:<9} {}", one.rank,
-                  rank.pid, host_column(view, rank), short_number(one.calls_per_s),
+                  rank.pid, host_column(snapshot, rank), short_number(one.calls_per_s),
                   short_number(one.bytes_per_s), percent(one.in_calls), percent(one.waiting),
                   percent(one.last_in), late, awaits, now.empty() ? one.because : now);
   row.erase(row.find_last_not_of(' ') + 1);
@@ -90,11 +91,11 @@ constexpr Metric kMetrics[] = {
 };
 
 // A job's label is not named "job", for Prometheus gives its own of that name to all that it reads.
-std::string labels_of(const CommunicatorRates& of, const RankView& rank) {
-  const auto& view = of.communicator.view;
+std::string labels_of(const CommunicatorRates& of, const RankSnapshot& rank) {
+  const auto& snapshot = of.communicator.snapshot;
   return fmt::format("{{tutti_job=\"{}\",communicator=\"{}\",host=\"{}\",rank=\"{}\",pid=\"{}\"}}",
-                     escaped(of.job), escaped(view.name), escaped(view.host_of(rank)), rank.rank,
-                     rank.pid);
+                     escaped(of.job), escaped(snapshot.name), escaped(snapshot.host_of(rank)),
+                     rank.rank, rank.pid);
 }
 
 // Calls the function for each rank that is there, with its labels. Prometheus refuses a file that
@@ -105,7 +106,7 @@ void for_each_rank(const std::vector<CommunicatorRates>& all,
   std::set<std::string> visited;
   for (const CommunicatorRates& one : all) {
     for (size_t i = 0; i < one.ranks.size(); ++i) {
-      const RankView& rank = one.communicator.view.ranks[i];
+      const RankSnapshot& rank = one.communicator.snapshot.ranks[i];
       if (!rank.present || rank.left) continue;
       const auto [labels, is_new] = visited.insert(labels_of(one, rank));
       if (is_new) visit(one, one.ranks[i], *labels);
@@ -120,7 +121,7 @@ void add_costs(const Looks& looks, const Communicator& communicator, Communicato
   for (const auto& finding : findings) {
     if (finding.ranks.empty()) all.slow = finding.text;
     for (size_t i = 0; i < rates.size(); ++i) {
-      const RankView& rank = communicator.view.ranks[i];
+      const RankSnapshot& rank = communicator.snapshot.ranks[i];
       if (std::ranges::find(finding.ranks, rank.number()) == finding.ranks.end()) continue;
       rates[i].late = finding.share;
       rates[i].cause = to_string(finding.cause);
@@ -137,7 +138,7 @@ std::vector<CommunicatorRates> rates_in(const Looks& looks, const std::string& j
   for (size_t i = 0; i < before.size(); ++i) {
     const Communicator& now = looks.job.communicators[i];
     if (!now.status.ok() || !before[i].status.ok()) continue;
-    all.push_back({job, now, rates_of(before[i].view, now.view, looks.seconds, looks.job)});
+    all.push_back({job, now, rates_of(before[i].snapshot, now.snapshot, looks.seconds, looks.job)});
     add_costs(looks, looks.remembered.communicators[i], all.back());
   }
   return all;
@@ -155,15 +156,15 @@ std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wante
 Json to_json(const std::vector<CommunicatorRates>& all) {
   Json json = Json::array();
   for (const CommunicatorRates& one : all) {
-    const auto& view = one.communicator.view;
+    const auto& snapshot = one.communicator.snapshot;
     const RankRates* const slowest = slowest_of(one.ranks);
     Json ranks = Json::array();
     for (size_t i = 0; i < one.ranks.size(); ++i) {
       const RankRates& rates = one.ranks[i];
       ranks.push_back({{"rank", rates.rank},
-                       {"pid", view.ranks[i].pid},
-                       {"host", view.host_of(view.ranks[i])},
-                       {"answers", view.ranks[i].answers},
+                       {"pid", snapshot.ranks[i].pid},
+                       {"host", snapshot.host_of(snapshot.ranks[i])},
+                       {"answers", snapshot.ranks[i].answers},
                        {"calls", rates.calls},
                        {"calls_per_s", rates.calls_per_s},
                        {"bytes_per_s", rates.bytes_per_s},
@@ -176,9 +177,9 @@ Json to_json(const std::vector<CommunicatorRates>& all) {
                        {"cause", rates.cause.empty() ? Json(nullptr) : Json(rates.cause)},
                        {"because", rates.because}});
     }
-    json.push_back({{"name", view.name},
+    json.push_back({{"name", snapshot.name},
                     {"job", one.job},
-                    {"host", view.host},
+                    {"host", snapshot.host},
                     {"slowest_rank", slowest == nullptr ? Json(nullptr) : Json(slowest->rank)},
                     {"slow", one.slow},
                     {"ranks", ranks}});
@@ -190,16 +191,19 @@ std::string to_table(const std::vector<CommunicatorRates>& all) {
   if (all.empty()) return "no process of this user has a communicator of Tutti\n";
   std::string text;
   for (const CommunicatorRates& one : all) {
-    const auto& view = one.communicator.view;
+    const auto& snapshot = one.communicator.snapshot;
     const RankRates* const slowest = slowest_of(one.ranks);
-    text += fmt::format("{}\"{}\" on {}{}{}\n", text.empty() ? "" : "\n", view.name, hosts_of(view),
+    text += fmt::format("{}\"{}\" on {}{}{}\n", text.empty() ? "" : "\n", snapshot.name,
+                        hosts_of(snapshot),
                         slowest == nullptr ? "" : fmt::format(", slowest: rank {}", slowest->rank),
-                        view.stopped ? ", broken" : "");
-    const std::string where(view.ranks.empty() ? 0 : host_column(view, view.ranks[0]).size(), ' ');
+                        snapshot.stopped ? ", broken" : "");
+    const std::string where(
+        snapshot.ranks.empty() ? 0 : host_column(snapshot, snapshot.ranks[0]).size(), ' ');
     text += fmt::format("  {:<6} {:<9} {}{:>9} {:>9} {:>7} {:>8} {:>8} {:>6}  {:<9} {}\n", "rank",
                         "pid", where, "calls/s", "B/s", "in calls", "waiting", "last in", "late",
                         "waits for", "now");
-    for (size_t i = 0; i < one.ranks.size(); ++i) text += row_of(one.ranks[i], view, view.ranks[i]);
+    for (size_t i = 0; i < one.ranks.size(); ++i)
+      text += row_of(one.ranks[i], snapshot, snapshot.ranks[i]);
     if (!one.slow.empty()) text += fmt::format("  slow: {}\n", one.slow);
   }
   return text;
@@ -216,10 +220,10 @@ std::string to_metrics(const std::vector<CommunicatorRates>& all) {
                   });
   }
   text += "# HELP tutti_broken Whether the communicator has failed.\n# TYPE tutti_broken gauge\n";
-  for_each_rank(
-      all, [&](const CommunicatorRates& one, const RankRates&, const std::string& labels) {
-        text += fmt::format("tutti_broken{} {}\n", labels, one.communicator.view.stopped ? 1 : 0);
-      });
+  for_each_rank(all, [&](const CommunicatorRates& one, const RankRates&,
+                         const std::string& labels) {
+    text += fmt::format("tutti_broken{} {}\n", labels, one.communicator.snapshot.stopped ? 1 : 0);
+  });
   return text;
 }
 

@@ -42,28 +42,28 @@ std::string count(size_t number, std::string_view thing) {
 void run(const Arguments& arguments) {
   const std::vector<Job> jobs = find_jobs(with_all_calls(arguments.wanted));
   if (jobs.empty()) tutti_tools::nothing_to_see("tutti trace", arguments.wanted);
-  std::vector<tutti::inspect::TracedCommunicator> views;
+  std::vector<tutti::inspect::TracedCommunicator> snapshots;
   std::string unseen;
   for (const Job& job : jobs) {
     for (const auto& communicator : job.communicators) {
       if (communicator.status.ok()) {
-        views.push_back({communicator.view});
+        snapshots.push_back({communicator.snapshot});
       } else {
         unseen = communicator.status.message();
       }
     }
   }
-  if (views.empty()) kNeed.fail(unseen);
+  if (snapshots.empty()) kNeed.fail(unseen);
   if (!unseen.empty()) fmt::print(stderr, "tutti trace: some are left out: {}\n", unseen);
-  kNeed.write(arguments.output, trace_of(views, jobs.back().now));
+  kNeed.write(arguments.output, trace_of(snapshots, jobs.back().now));
   size_t calls = 0;
   size_t ranks = 0;
-  for (const auto& traced : views) {
-    ranks += traced.view.ranks.size();
-    for (const auto& rank : traced.view.ranks) calls += rank.past.size();
+  for (const auto& traced : snapshots) {
+    ranks += traced.snapshot.ranks.size();
+    for (const auto& rank : traced.snapshot.ranks) calls += rank.past.size();
   }
   say(arguments.output, fmt::format("the last {} of {} in {}", count(calls, "call"),
-                                    count(ranks, "rank"), count(views.size(), "communicator")));
+                                    count(ranks, "rank"), count(snapshots.size(), "communicator")));
 }
 
 void merge(const Arguments& arguments) {

@@ -15,7 +15,7 @@ using tutti::inspect::Finding;
 using tutti::inspect::Job;
 using tutti::inspect::Outcome;
 using tutti::inspect::Process;
-using tutti::inspect::RankView;
+using tutti::inspect::RankSnapshot;
 using tutti::inspect::Verdict;
 using Json = nlohmann::ordered_json;
 
@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostOthers = 7;
 
 // ", for rank 2, 3".
-std::string awaited(const Communicator& communicator, const RankView& rank,
+std::string awaited(const Communicator& communicator, const RankSnapshot& rank,
                     const tutti::Wait& wait) {
   std::string text;
   size_t count = 0;
@@ -34,7 +34,7 @@ std::string awaited(const Communicator& communicator, const RankView& rank,
   return text;
 }
 
-std::string doing(const Job& job, const Communicator& communicator, const RankView& rank) {
+std::string doing(const Job& job, const Communicator& communicator, const RankSnapshot& rank) {
   if (rank.left) return "has destroyed the communicator";
   if (!rank.answers) return fmt::format("does not answer, silent for {:.1f} s", rank.silent_s);
   if (rank.waits.empty()) return last_of(job, communicator, rank);
@@ -50,7 +50,7 @@ std::string doing(const Job& job, const Communicator& communicator, const RankVi
   return text;
 }
 
-std::string state_of(const RankView& rank, const Process* process) {
+std::string state_of(const RankSnapshot& rank, const Process* process) {
   if (process == nullptr) return "not seen";
   // Those that wait may look for news all the time.
   if (process->busy && rank.waits.empty() && !process->state.stopped()) return "computes";
@@ -62,20 +62,21 @@ std::string text_of(const Job& job, const Communicator& communicator) {
   if (!communicator.status.ok()) {
     return fmt::format("\na communicator: {}\n", communicator.status.message());
   }
-  const auto& view = communicator.view;
-  std::string text = fmt::format("\n\"{}\" on {}{}{}\n", view.name, hosts_of(view),
-                                 view.lacks_ranks() ? fmt::format(", where {} of {} ranks are",
-                                                                  view.ranks.size(), view.all_ranks)
-                                                    : "",
-                                 view.job.empty() ? "" : fmt::format(", job {}", view.job));
-  if (view.stopped) text += fmt::format("  broken: {}\n", view.cause);
-  for (const RankView& rank : view.ranks) {
+  const auto& snapshot = communicator.snapshot;
+  std::string text = fmt::format(
+      "\n\"{}\" on {}{}{}\n", snapshot.name, hosts_of(snapshot),
+      snapshot.lacks_ranks()
+          ? fmt::format(", where {} of {} ranks are", snapshot.ranks.size(), snapshot.all_ranks)
+          : "",
+      snapshot.job.empty() ? "" : fmt::format(", job {}", snapshot.job));
+  if (snapshot.stopped) text += fmt::format("  broken: {}\n", snapshot.cause);
+  for (const RankSnapshot& rank : snapshot.ranks) {
     const Process* const process = job.process_of(communicator, rank.place);
     text += fmt::format("  rank {:<4} pid {:<8} {}{:<22} {}\n", rank.rank, rank.pid,
-                        host_column(view, rank), state_of(rank, process),
+                        host_column(snapshot, rank), state_of(rank, process),
                         doing(job, communicator, rank));
   }
-  if (view.lacks_ranks()) {
+  if (snapshot.lacks_ranks()) {
     text += "  the other ranks are not to be seen from here: run tutti why on their hosts\n";
   }
   return text;

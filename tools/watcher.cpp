@@ -30,7 +30,7 @@ using tutti::inspect::Job;
 using tutti::inspect::Outcome;
 using tutti::inspect::PastCall;
 using tutti::inspect::Process;
-using tutti::inspect::RankView;
+using tutti::inspect::RankSnapshot;
 using tutti::inspect::Verdict;
 using Json = nlohmann::ordered_json;
 
@@ -67,16 +67,16 @@ std::string_view state_text(Outcome outcome) {
 
 std::string host_of(const Finding& finding, const Job& job) {
   if (!finding.host.empty() || job.communicators.empty()) return finding.host;
-  return job.communicators.front().view.host;
+  return job.communicators.front().snapshot.host;
 }
 
 // The last calls of each rank, the latest first.
 std::string calls_of(const Job& job, const Communicator& communicator) {
   std::string text =
-      fmt::format("\nlast calls of \"{}\", the latest first\n", communicator.view.name);
-  for (const RankView& rank : communicator.view.ranks) {
-    text +=
-        fmt::format("  rank {} ({} on {})\n", rank.rank, rank.pid, communicator.view.host_of(rank));
+      fmt::format("\nlast calls of \"{}\", the latest first\n", communicator.snapshot.name);
+  for (const RankSnapshot& rank : communicator.snapshot.ranks) {
+    text += fmt::format("  rank {} ({} on {})\n", rank.rank, rank.pid,
+                        communicator.snapshot.host_of(rank));
     size_t count = 0;
     for (auto call = rank.past.rbegin(); call != rank.past.rend() && count < kMostCalls; ++call) {
       const double age_s = job.age_s(communicator, *call);

@@ -232,9 +232,9 @@ void Inquiries::send_pages(const Entry& about, Control& to, int rank, const Inqu
   auto seen = view_of(*about.transport);
   if (!seen) return;
   const InquiryHead head{.kind = InquiryKind::kPage, .token = question.token};
-  std::vector<inspect::RankView> ranks = std::move(seen->ranks);
+  std::vector<inspect::RankSnapshot> ranks = std::move(seen->ranks);
   seen->ranks.clear();
-  for (inspect::RankView& one : ranks) {
+  for (inspect::RankSnapshot& one : ranks) {
     if (one.rank < 0 || one.rank >= about.ranks) continue;
     inspect::Page page{.about = *seen, .rank = std::move(one)};
     const int pid = about.transport->process(page.rank.rank).pid;

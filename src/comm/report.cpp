@@ -33,12 +33,13 @@ bool write_file(const std::string& path, std::string_view text) {
 }
 
 // "rank 0 (pid 77): barrier #1, allreduce #2 (8 float32, sum), 2.0 s ago", a line for each rank.
-std::string last_calls_of(const inspect::CommunicatorView& view) {
+std::string last_calls_of(const inspect::CommunicatorSnapshot& snapshot) {
   std::string text;
-  const StampClock clock(view.made, moment_now());
-  for (size_t r = 0; r < view.ranks.size(); ++r) {
-    if (r == kMostRanks) return text + fmt::format("and {} more ranks\n", view.ranks.size() - r);
-    const inspect::RankView& rank = view.ranks[r];
+  const StampClock clock(snapshot.made, moment_now());
+  for (size_t r = 0; r < snapshot.ranks.size(); ++r) {
+    if (r == kMostRanks)
+      return text + fmt::format("and {} more ranks\n", snapshot.ranks.size() - r);
+    const inspect::RankSnapshot& rank = snapshot.ranks[r];
     std::string calls;
     const size_t first = rank.past.size() - std::min(rank.past.size(), kMostCalls);
     for (size_t i = first; i < rank.past.size(); ++i) {
@@ -55,13 +56,13 @@ std::string last_calls_of(const inspect::CommunicatorView& view) {
 
 }  // namespace
 
-std::optional<inspect::CommunicatorView> view_of(Transport& transport) {
+std::optional<inspect::CommunicatorSnapshot> snapshot_of(Transport& transport) {
   const std::span<const std::byte> memory = transport.mapped_memory();
   const inspect::ProcessSource source(getpid(),
                                       {{.address = reinterpret_cast<uint64_t>(memory.data()),
                                         .offset = 0,
                                         .bytes = memory.size()}});
-  auto seen = inspect::view(source);
+  auto seen = inspect::take_snapshot(source);
   if (!seen.ok()) return std::nullopt;
   return *std::move(seen);
 }
@@ -69,8 +70,8 @@ std::optional<inspect::CommunicatorView> view_of(Transport& transport) {
 void TraceFile::add(inspect::TracedCommunicator traced, int job_rank) {
   const std::lock_guard lock(mutex_);
   std::erase_if(traced_, [&](const inspect::TracedCommunicator& old) {
-    return old.view.name == traced.view.name &&
-           old.view.made.monotonic_ns == traced.view.made.monotonic_ns;
+    return old.snapshot.name == traced.snapshot.name &&
+           old.snapshot.made.monotonic_ns == traced.snapshot.made.monotonic_ns;
   });
   traced_.push_back(std::move(traced));
   const std::string path = fmt::format("{}.{}", path_, job_rank);
@@ -114,7 +115,7 @@ void Report::more(const Status& cause, bool quietly) {
     if (!unsaid_.empty()) {
       log::write(quietly ? LogLevel::kInfo : LogLevel::kWarn, std::exchange(unsaid_, {}));
     }
-    if (const auto seen = view_of(transport_)) {
+    if (const auto seen = snapshot_of(transport_)) {
       log::message(level, "\"{}\": the last calls of its ranks on this host:\n{}{}", name_,
                    last_calls_of(*seen), puzzles ? kNext : "");
     }
@@ -126,9 +127,9 @@ void Report::more(const Status& cause, bool quietly) {
 void Report::trace() {
   if (!file_.wanted()) return;
   try {
-    auto seen = view_of(transport_);
+    auto seen = snapshot_of(transport_);
     if (!seen) return;
-    inspect::TracedCommunicator traced{.view = *std::move(seen)};
+    inspect::TracedCommunicator traced{.snapshot = *std::move(seen)};
     for (const auto& steps : steps_) {
       traced.workers.push_back({.rank = rank_, .steps = steps->steps()});
     }
@@ -139,8 +140,8 @@ void Report::trace() {
 
 void Report::trace_if_quiet() {
   try {
-    const auto now = view_of(transport_);
-    const inspect::RankView* const own = now ? now->find(rank_) : nullptr;
+    const auto now = snapshot_of(transport_);
+    const inspect::RankSnapshot* const own = now ? now->find(rank_) : nullptr;
     if (own == nullptr) return;
     std::vector<int64_t> state = {own->entered};
     for (const Wait& wait : own->waits) state.push_back(wait.since_ms);

@@ -13,14 +13,14 @@
 #include <vector>
 
 #include "exec/step_trace.hpp"
+#include "inspect/snapshot.hpp"
 #include "inspect/trace.hpp"
-#include "inspect/view.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
 
 // A communicator of this process as others see it; none if the system forbids that.
-std::optional<inspect::CommunicatorView> view_of(Transport& transport);
+std::optional<inspect::CommunicatorSnapshot> view_of(Transport& transport);
 
 // The trace of one process, written anew whenever there is more. Any thread.
 class TraceFile {

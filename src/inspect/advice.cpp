@@ -69,7 +69,7 @@ std::string holder_of_lock(const Job& job, const Process& process) {
   const int holder = holder_in(text_in_file("/proc/locks"), process.pid);
   if (holder == 0) return "";
   for (const Communicator& communicator : job.communicators) {
-    for (const RankView& rank : communicator.view.ranks) {
+    for (const RankSnapshot& rank : communicator.snapshot.ranks) {
       const Process* const one = job.process_of(communicator, rank.place);
       if (one == nullptr || !one->host.empty() || one->pid != holder) continue;
       return fmt::format("; {} has locked its file", job.name_of(communicator, rank));

@@ -14,7 +14,7 @@ std::vector<Waiting> all_waits(const Job& job) {
   std::vector<Waiting> all;
   for (const Communicator& communicator : job.communicators) {
     if (!communicator.status.ok()) continue;
-    for (const RankView& rank : communicator.view.ranks) {
+    for (const RankSnapshot& rank : communicator.snapshot.ranks) {
       for (const Wait& wait : rank.waits) all.push_back({&communicator, &rank, &wait});
     }
   }
@@ -22,7 +22,7 @@ std::vector<Waiting> all_waits(const Job& job) {
   return all;
 }
 
-Party party_of(const Job& job, const Communicator& communicator, const RankView& rank) {
+Party party_of(const Job& job, const Communicator& communicator, const RankSnapshot& rank) {
   const Process* const process = job.process_of(communicator, rank.place);
   if (process == nullptr) return {};
   const auto number = static_cast<int>(process - job.processes.data());
@@ -40,7 +40,7 @@ std::optional<Waiting> wait_of(const Job& job, const Party& party) {
   return std::nullopt;
 }
 
-const CallRecord* record_of(const RankView& rank, uint64_t sequence) {
+const CallRecord* record_of(const RankSnapshot& rank, uint64_t sequence) {
   if (const PastCall* const call = rank.call(sequence)) return &call->record;
   const auto waits = std::ranges::find_if(rank.waits, [&](const Wait& wait) {
     return wait.kind == WaitKind::kCall && wait.record.sequence == sequence;
@@ -52,7 +52,7 @@ namespace {
 
 // Whether the rank has made the call or one behind it. A rank that is far ahead of others waits in
 // a call before it enters it.
-bool has_come_to(const RankView& rank, uint64_t sequence) {
+bool has_come_to(const RankSnapshot& rank, uint64_t sequence) {
   return rank.last_sequence() >= sequence || std::ranges::any_of(rank.waits, [&](const Wait& wait) {
            return wait.kind == WaitKind::kCall && wait.record.sequence >= sequence;
          });
@@ -62,7 +62,7 @@ bool has_come_to(const RankView& rank, uint64_t sequence) {
 std::vector<Late> late_for_call(const Waiting& waiting) {
   std::vector<Late> late;
   const CallRecord& record = waiting.wait->record;
-  for (const RankView& peer : waiting.communicator->view.ranks) {
+  for (const RankSnapshot& peer : waiting.communicator->snapshot.ranks) {
     if (&peer == waiting.rank || !peer.answers) continue;
     const CallRecord* const made = record_of(peer, record.sequence);
     if (!has_come_to(peer, record.sequence)) {
@@ -77,10 +77,10 @@ std::vector<Late> late_for_call(const Waiting& waiting) {
 // The ranks that have not come, of those that the communicator is to have, as far as they are
 // named.
 std::vector<Late> late_for_making(const Waiting& waiting) {
-  const auto& view = waiting.communicator->view;
-  const bool all = waiting.wait->record.count >= static_cast<uint64_t>(view.all_ranks);
+  const auto& snapshot = waiting.communicator->snapshot;
+  const bool all = waiting.wait->record.count >= static_cast<uint64_t>(snapshot.all_ranks);
   std::vector<Late> late;
-  for (const RankView& peer : view.ranks) {
+  for (const RankSnapshot& peer : snapshot.ranks) {
     if (&peer == waiting.rank || !peer.answers) continue;
     const bool named = all || std::ranges::find(waiting.wait->awaited, peer.rank) !=
                                   std::end(waiting.wait->awaited);
@@ -94,13 +94,13 @@ std::vector<Late> late_for_making(const Waiting& waiting) {
 
 // Whether one of both gets on, as in a call that takes long.
 bool gets_on(const Waiting& waiting, int number) {
-  const RankView* const peer = waiting.communicator->view.find(number);
+  const RankSnapshot* const peer = waiting.communicator->snapshot.find(number);
   return waiting.rank->moved || (peer != nullptr && peer->moved);
 }
 
 // A rank that waits in a later call has done its part of this one.
 bool is_past(const Waiting& waiting, int number) {
-  const RankView* const peer = waiting.communicator->view.find(number);
+  const RankSnapshot* const peer = waiting.communicator->snapshot.find(number);
   return peer != nullptr && std::ranges::any_of(peer->waits, [&](const Wait& wait) {
            return wait.kind == WaitKind::kCall && wait.started == 0 &&
                   wait.record.sequence > waiting.wait->record.sequence;
@@ -108,7 +108,7 @@ bool is_past(const Waiting& waiting, int number) {
 }
 
 Late of_number(const Waiting& waiting, int number, Late::Why if_here) {
-  const RankView* const peer = waiting.communicator->view.find(number);
+  const RankSnapshot* const peer = waiting.communicator->snapshot.find(number);
   if (peer == nullptr) return {Late::Why::kElsewhere, nullptr, number};
   if (peer->left) return {Late::Why::kLeft, peer, number};
   return {peer->answers ? if_here : Late::Why::kElsewhere, peer, number};
@@ -124,7 +124,7 @@ bool unexplained(const std::vector<Late>& late) {
 // If ranks that do their part are late, those that do not answer may be what keeps them.
 void add_those_that_do_not_answer(const Waiting& waiting, std::vector<Late>& late) {
   if (!unexplained(late)) return;
-  for (const RankView& peer : waiting.communicator->view.ranks) {
+  for (const RankSnapshot& peer : waiting.communicator->snapshot.ranks) {
     if (!peer.answers && !peer.left) late.push_back({Late::Why::kElsewhere, &peer, peer.rank});
   }
 }
@@ -150,7 +150,7 @@ std::vector<Late> whom_it_awaits(const Waiting& waiting) {
     return {of_number(waiting, wait.record.root, Late::Why::kMessage)};
   }
   std::vector<Late> late;
-  for (const RankView& peer : waiting.communicator->view.ranks) {
+  for (const RankSnapshot& peer : waiting.communicator->snapshot.ranks) {
     if (&peer != waiting.rank) late.push_back(of_number(waiting, peer.rank, Late::Why::kMessage));
   }
   return late;
@@ -161,7 +161,7 @@ std::string unmet_by(const Wait& wait) {
   return has ? describe_unmet(wait.last) : "";
 }
 
-std::string last_of(const Job& job, const Communicator& communicator, const RankView& rank) {
+std::string last_of(const Job& job, const Communicator& communicator, const RankSnapshot& rank) {
   const PastCall* const last = rank.last();
   if (last == nullptr) return "it has made no call";
   const double age_s = job.age_s(communicator, *last);
@@ -190,7 +190,7 @@ std::string text_of_far(const Job& job, const Waiting& waiting, const Late& late
                 late.rank->silent_s);
   return fmt::format("{} {} is awaited by {} in {} of \"{}\"{}", who, how,
                      job.name_of(*waiting.communicator, *waiting.rank), describe(wait),
-                     waiting.communicator->view.name, told + unmet_by(wait));
+                     waiting.communicator->snapshot.name, told + unmet_by(wait));
 }
 
 std::string advice_for_far(const Waiting& waiting, const Late& late) {
@@ -202,13 +202,13 @@ std::string advice_for_far(const Waiting& waiting, const Late& late) {
   return fmt::format("on {}: tutti why {}", wait.host, wait.pid);
 }
 
-bool is_replaced(const RankView& rank) {
+bool is_replaced(const RankSnapshot& rank) {
   const ProcessState state = rank.host.empty() ? process_state(rank.pid) : ProcessState();
   // In another namespace of processes the number may be somebody else's.
   return state.letter != 0 && !state.dead() && state.started == rank.started;
 }
 
-std::string what_became_of(const RankView& rank) {
+std::string what_became_of(const RankSnapshot& rank) {
   if (is_replaced(rank)) {
     return fmt::format("runs another program now ({})", program_of(rank.pid));
   }

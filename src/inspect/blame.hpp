@@ -15,7 +15,7 @@ namespace tutti::inspect {
 // A rank of a communicator that waits.
 struct Waiting {
   const Communicator* communicator;
-  const RankView* rank;
+  const RankSnapshot* rank;
   const Wait* wait;
 };
 // All waits, the longest first.
@@ -27,7 +27,7 @@ struct Party {
   int number = -1;
   auto operator<=>(const Party&) const = default;
 };
-Party party_of(const Job& job, const Communicator& communicator, const RankView& rank);
+Party party_of(const Job& job, const Communicator& communicator, const RankSnapshot& rank);
 // Its longest wait in which a thread can do nothing else.
 std::optional<Waiting> wait_of(const Job& job, const Party& party);
 
@@ -42,23 +42,23 @@ struct Late {
     kElsewhere,   // is on another host, and nobody has told of it
   };
   Why why;
-  const RankView* rank = nullptr;  // of kElsewhere null, if not even its name is known
-  int number = 0;                  // in the communicator
+  const RankSnapshot* rank = nullptr;  // of kElsewhere null, if not even its name is known
+  int number = 0;                      // in the communicator
 };
 std::vector<Late> whom_it_awaits(const Waiting& waiting);
 // The call of that number that the rank has made or waits to begin; null: none that is known.
-const CallRecord* record_of(const RankView& rank, uint64_t sequence);
+const CallRecord* record_of(const RankSnapshot& rank, uint64_t sequence);
 
 // Empty, or of a receive what has come instead: "; a message has come ...".
 std::string unmet_by(const Wait& wait);
 // "its last call was broadcast #4 (...), 14.0 s ago".
-std::string last_of(const Job& job, const Communicator& communicator, const RankView& rank);
+std::string last_of(const Job& job, const Communicator& communicator, const RankSnapshot& rank);
 // The text about a rank on another host, by what it has told the rank that waits for it.
 std::string text_of_far(const Job& job, const Waiting& waiting, const Late& late);
 std::string advice_for_far(const Waiting& waiting, const Late& late);
 // Whether a rank whose process has its memory no more has called exec(2).
-bool is_replaced(const RankView& rank);
+bool is_replaced(const RankSnapshot& rank);
 // The text about a rank whose process has its memory no more.
-std::string what_became_of(const RankView& rank);
+std::string what_became_of(const RankSnapshot& rank);
 
 }  // namespace tutti::inspect

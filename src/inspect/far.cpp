@@ -99,7 +99,7 @@ FarClock::FarClock(const FarPage& page, const Moment& now) {
 namespace {
 
 // Stamps that are made up for `made` and `now` of this host, as if the rank were here.
-void bring_here(const FarPage& far, const StampClock& here, RankView& rank, const Moment& now) {
+void bring_here(const FarPage& far, const StampClock& here, RankSnapshot& rank, const Moment& now) {
   const FarClock clock(far, now);
   const StampClock there(far.page.about.made, far.page.now);
   const auto stamp = [&](uint64_t stamp) -> uint64_t {
@@ -121,7 +121,7 @@ void bring_here(const FarPage& far, const StampClock& here, RankView& rank, cons
 
 Communicator* find_by_key(Job& job, uint64_t key) {
   const auto found = std::ranges::find_if(job.communicators, [&](const Communicator& one) {
-    return one.status.ok() && one.view.key == key;
+    return one.status.ok() && one.snapshot.key == key;
   });
   return found == job.communicators.end() ? nullptr : &*found;
 }
@@ -129,9 +129,9 @@ Communicator* find_by_key(Job& job, uint64_t key) {
 // One that has no ranks here; its times are those of this host.
 Communicator& add_communicator(Job& job, const FarPage& far) {
   Communicator communicator;
-  communicator.view = far.page.about;
+  communicator.snapshot = far.page.about;
   const FarClock clock(far, job.now);
-  Moment& made = communicator.view.made;
+  Moment& made = communicator.snapshot.made;
   made.monotonic_ns = clock.monotonic_ns(made.monotonic_ns);
   made.real_ns = job.now.real_ns - (job.now.monotonic_ns - made.monotonic_ns);
   const StampClock here = job.clock();
@@ -158,31 +158,31 @@ int add_process(Job& job, const Page& page) {
 }
 
 // The one of that number; null if it is one of this host, which knows better.
-RankView* place_for(Communicator& communicator, int rank) {
-  for (RankView& one : communicator.view.ranks) {
+RankSnapshot* place_for(Communicator& communicator, int rank) {
+  for (RankSnapshot& one : communicator.snapshot.ranks) {
     if (one.rank == rank) return one.host.empty() ? nullptr : &one;
   }
-  RankView added;
+  RankSnapshot added;
   added.rank = rank;
   added.place = static_cast<int>(communicator.processes.size());
   communicator.processes.push_back(-1);
-  return &communicator.view.ranks.emplace_back(std::move(added));
+  return &communicator.snapshot.ranks.emplace_back(std::move(added));
 }
 
 void add_page(Job& job, const FarPage& far) {
   const Page& page = far.page;
   Communicator* communicator = find_by_key(job, page.about.key);
   if (communicator == nullptr) communicator = &add_communicator(job, far);
-  RankView* const rank = place_for(*communicator, page.rank.rank);
+  RankSnapshot* const rank = place_for(*communicator, page.rank.rank);
   if (rank == nullptr) return;
   const int place = rank->place;
   *rank = page.rank;
   rank->place = place;
-  bring_here(far, StampClock(communicator->view.made, job.now), *rank, job.now);
+  bring_here(far, StampClock(communicator->snapshot.made, job.now), *rank, job.now);
   communicator->processes[static_cast<size_t>(place)] = add_process(job, page);
-  if (!communicator->view.stopped && page.about.stopped) {
-    communicator->view.stopped = true;
-    communicator->view.cause = page.about.cause;
+  if (!communicator->snapshot.stopped && page.about.stopped) {
+    communicator->snapshot.stopped = true;
+    communicator->snapshot.cause = page.about.cause;
   }
 }
 
@@ -190,10 +190,10 @@ void add_page(Job& job, const FarPage& far) {
 void add_silent(Job& job, const RosterEntry& entry) {
   Communicator* const communicator = find_by_key(job, entry.key);
   if (communicator == nullptr || entry.rank < 0) return;
-  for (const RankView& one : communicator->view.ranks) {
+  for (const RankSnapshot& one : communicator->snapshot.ranks) {
     if (one.rank == entry.rank && (one.host.empty() || one.answers)) return;
   }
-  RankView& rank = *place_for(*communicator, entry.rank);
+  RankSnapshot& rank = *place_for(*communicator, entry.rank);
   rank.pid = entry.pid;
   rank.host = text_of(entry.host);
   rank.left = entry.left != 0;
@@ -201,7 +201,7 @@ void add_silent(Job& job, const RosterEntry& entry) {
   rank.silent_s = static_cast<double>(std::max<int64_t>(entry.silent_ms, 0)) / 1000;
 }
 
-bool may_answer(const Job& job, const Communicator& communicator, const RankView& rank) {
+bool may_answer(const Job& job, const Communicator& communicator, const RankSnapshot& rank) {
   const Process* const process = job.process_of(communicator, rank.place);
   return rank.inquiries != 0 && process != nullptr && !process->state.dead() &&
          !process->state.stopped();
@@ -211,9 +211,9 @@ bool may_answer(const Job& job, const Communicator& communicator, const RankView
 std::vector<uint64_t> whom_to_ask(const Job& job) {
   std::vector<uint64_t> sockets;
   for (const Communicator& communicator : job.communicators) {
-    if (!communicator.status.ok() || !communicator.view.lacks_ranks()) continue;
+    if (!communicator.status.ok() || !communicator.snapshot.lacks_ranks()) continue;
     std::vector<uint64_t> able;
-    for (const RankView& rank : communicator.view.ranks) {
+    for (const RankSnapshot& rank : communicator.snapshot.ranks) {
       if (may_answer(job, communicator, rank)) able.push_back(rank.inquiries);
     }
     const bool asked = std::ranges::any_of(
@@ -229,7 +229,7 @@ void add_answers(Job& job, const FarAnswers& answers) {
   for (const FarPage& far : answers.pages) add_page(job, far);
   for (const RosterEntry& entry : answers.roster) add_silent(job, entry);
   for (Communicator& communicator : job.communicators) {
-    std::ranges::sort(communicator.view.ranks, {}, &RankView::rank);
+    std::ranges::sort(communicator.snapshot.ranks, {}, &RankSnapshot::rank);
   }
 }
 

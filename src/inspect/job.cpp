@@ -72,7 +72,7 @@ std::vector<std::vector<Process>> divide(std::vector<Process> processes) {
 }
 
 // The process that is a rank: it has the memory, and calls itself so. -1: none that is seen.
-int process_behind(const Job& job, const FileKey& file, const RankView& rank) {
+int process_behind(const Job& job, const FileKey& file, const RankSnapshot& rank) {
   for (size_t i = 0; i < job.processes.size() && rank.present; ++i) {
     const Process& process = job.processes[i];
     if (process.own_pid == rank.pid && process.files.contains(file)) return static_cast<int>(i);
@@ -82,16 +82,16 @@ int process_behind(const Job& job, const FileKey& file, const RankView& rank) {
 
 void look(const Job& job, Communicator& communicator) {
   if (communicator.source == nullptr) {  // none of it is here: to be asked for again
-    communicator.view.ranks.clear();
+    communicator.snapshot.ranks.clear();
     communicator.processes.clear();
     return;
   }
-  auto seen = view(*communicator.source);
+  auto seen = take_snapshot(*communicator.source);
   communicator.status = seen.status();
   if (!seen.ok()) return;
-  communicator.view = *std::move(seen);
+  communicator.snapshot = *std::move(seen);
   communicator.processes.clear();
-  for (const RankView& rank : communicator.view.ranks) {
+  for (const RankSnapshot& rank : communicator.snapshot.ranks) {
     communicator.processes.push_back(process_behind(job, communicator.file, rank));
   }
 }
@@ -129,7 +129,7 @@ Job make_job(std::vector<Process> processes, const Reach& reach) {
     job.communicators.push_back(std::move(communicator));
   }
   std::ranges::stable_sort(job.communicators, {}, [](const Communicator& communicator) {
-    return communicator.view.made.monotonic_ns;
+    return communicator.snapshot.made.monotonic_ns;
   });
   tell_time(job);
   return job;
@@ -138,13 +138,13 @@ Job make_job(std::vector<Process> processes, const Reach& reach) {
 // Those of another host that are seen here all the same, as in a container, count once.
 bool has_all_of(const Job& whole, const Job& other) {
   return std::ranges::all_of(other.communicators, [&](const Communicator& theirs) {
-    if (theirs.view.key == 0) return false;
+    if (theirs.snapshot.key == 0) return false;
     const auto ours = std::ranges::find_if(whole.communicators, [&](const Communicator& one) {
-      return one.view.key == theirs.view.key;
+      return one.snapshot.key == theirs.snapshot.key;
     });
     return ours != whole.communicators.end() &&
-           std::ranges::all_of(theirs.view.ranks, [&](const RankView& rank) {
-             const RankView* const known = ours->view.find(rank.rank);
+           std::ranges::all_of(theirs.snapshot.ranks, [&](const RankSnapshot& rank) {
+             const RankSnapshot* const known = ours->snapshot.find(rank.rank);
              return known != nullptr && known->answers;
            });
   });
@@ -155,7 +155,7 @@ bool is_wanted(const Job& job, const Wanted& wanted) {
   if (wanted.pid != 0) return job.process(wanted.pid) != nullptr;
   if (wanted.name.empty()) return true;
   const auto by_name = [&](const Communicator& communicator) {
-    return communicator.view.job == wanted.name || communicator.view.name == wanted.name;
+    return communicator.snapshot.job == wanted.name || communicator.snapshot.name == wanted.name;
   };
   return std::ranges::any_of(job.communicators, by_name) ||
          std::ranges::any_of(job.processes, [&](const Process& process) {
@@ -171,10 +171,10 @@ bool is_same(const Wait& a, const Wait& b, bool here) {
 }
 
 // Whether anything has changed; keeps those waits alone that have lasted.
-bool compare(const CommunicatorView& before, CommunicatorView& now) {
+bool compare(const CommunicatorSnapshot& before, CommunicatorSnapshot& now) {
   bool moved = false;
-  for (RankView& rank : now.ranks) {
-    const RankView* const old = before.find(rank.rank);
+  for (RankSnapshot& rank : now.ranks) {
+    const RankSnapshot* const old = before.find(rank.rank);
     if (old == nullptr || !old->answers) continue;
     rank.moved = rank.entered != old->entered;
     if (rank.jam && old->jam) {
@@ -205,19 +205,21 @@ const Process* Job::process_of(const Communicator& communicator, int place) cons
   return process < 0 ? nullptr : &processes[static_cast<size_t>(process)];
 }
 
-std::string Job::name_of(const Communicator& communicator, const RankView& rank) const {
+std::string Job::name_of(const Communicator& communicator, const RankSnapshot& rank) const {
   const Process* const process = process_of(communicator, rank.place);
   const std::string global =
       rank.global_rank < 0 ? "" : fmt::format("global rank {}, ", rank.global_rank);
   return fmt::format("rank {} ({}pid {} on {})", rank.rank, global,
-                     process != nullptr ? process->pid : rank.pid, communicator.view.host_of(rank));
+                     process != nullptr ? process->pid : rank.pid,
+                     communicator.snapshot.host_of(rank));
 }
 
 double Job::age_s(const Communicator& communicator, const PastCall& call) const {
-  const StampClock clock(communicator.view.made, now);
+  const StampClock clock(communicator.snapshot.made, now);
   if (call.begun == 0 || !clock.known()) return -1;
   const auto ns = static_cast<double>(now.monotonic_ns - clock.monotonic_ns(call.begun));
-  const double whole = static_cast<double>(now.monotonic_ns - communicator.view.made.monotonic_ns);
+  const double whole =
+      static_cast<double>(now.monotonic_ns - communicator.snapshot.made.monotonic_ns);
   return ns < 0 || ns > whole ? -1 : ns / 1e9;
 }
 
@@ -228,7 +230,7 @@ double Job::age_s(const Wait& wait) const {
 StampClock Job::clock() const {
   for (const Communicator& communicator : communicators) {
     if (communicator.source == nullptr || !communicator.status.ok()) continue;
-    return {communicator.view.made, now};
+    return {communicator.snapshot.made, now};
   }
   return {now, now};
 }
@@ -241,10 +243,10 @@ std::string name_of(const Job& job) {
     if (!names.empty()) return readable(names.front());
   }
   for (const Communicator& communicator : job.communicators) {
-    if (!communicator.view.job.empty()) return communicator.view.job;
+    if (!communicator.snapshot.job.empty()) return communicator.snapshot.job;
   }
   if (job.communicators.empty() || job.processes.empty()) return "";
-  return fmt::format("{}/{}", job.communicators.front().view.name, job.processes.front().pid);
+  return fmt::format("{}/{}", job.communicators.front().snapshot.name, job.processes.front().pid);
 }
 
 Wanted with_all_calls(Wanted wanted) {
@@ -282,7 +284,8 @@ void look_again(Job& job) {
   add_far_ranks(job, job.reach);
   for (size_t i = 0; i < before.size(); ++i) {
     Communicator& communicator = job.communicators[i];
-    if (communicator.status.ok()) communicator.moved = compare(before[i].view, communicator.view);
+    if (communicator.status.ok())
+      communicator.moved = compare(before[i].snapshot, communicator.snapshot);
   }
   tell_time(job);
 }

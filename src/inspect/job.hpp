@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "inspect/processes.hpp"
-#include "inspect/view.hpp"
+#include "inspect/snapshot.hpp"
 
 namespace tutti::inspect {
 
@@ -18,7 +18,7 @@ struct Communicator {
   FileKey file = {};
   std::shared_ptr<const Source> source = {};  // null: nobody lets us look, or none of it is here
   Status status = {};                         // why it cannot be looked at
-  CommunicatorView view = {};                 // if that is ok
+  CommunicatorSnapshot snapshot = {};         // if that is ok
   std::vector<int> processes = {};  // of its ranks, by place: places in the job's; -1: not seen
   bool moved = false;               // since the first look
 };
@@ -42,7 +42,8 @@ struct Job {
   // The process of the rank at `place` of a communicator; null: it is not known.
   [[nodiscard]] const Process* process_of(const Communicator& communicator, int place) const;
   // "rank 2 (pid 77 on h)", or "rank 2 (global rank 5, pid 77 on h)".
-  [[nodiscard]] std::string name_of(const Communicator& communicator, const RankView& rank) const;
+  [[nodiscard]] std::string name_of(const Communicator& communicator,
+                                    const RankSnapshot& rank) const;
   // Seconds from the beginning of a call until now; below 0: not known.
   [[nodiscard]] double age_s(const Communicator& communicator, const PastCall& call) const;
   [[nodiscard]] double age_s(const Wait& wait) const;

@@ -108,7 +108,7 @@ void take_waits(std::span<const std::byte> bytes, std::vector<Wait>& waits) {
   }
 }
 
-// Takes calls as a view has them: in order, with ends behind their begins.
+// Takes calls as a snapshot has them: in order, with ends behind their begins.
 void take_calls(std::span<const std::byte> bytes, std::vector<PastCall>& past) {
   uint64_t before = 0;
   while (!bytes.empty()) {

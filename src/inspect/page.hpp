@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "core/process_state.hpp"
-#include "inspect/view.hpp"
+#include "inspect/snapshot.hpp"
 
 namespace tutti::inspect {
 
 struct Page {
-  CommunicatorView about;  // without ranks
-  RankView rank;
+  CommunicatorSnapshot about;  // without ranks
+  RankSnapshot rank;
   ProcessState state = {};
   std::string program = {};
   Moment now = {};  // of the host

@@ -17,10 +17,11 @@ double bytes_of(const CallRecord& record) {
 }
 
 // Who entered a call last, and when; null if that is not known of all.
-const RankView* last_to_enter(const CommunicatorView& view, uint64_t sequence, uint64_t& begun) {
-  const RankView* last = nullptr;
+const RankSnapshot* last_to_enter(const CommunicatorSnapshot& snapshot, uint64_t sequence,
+                                  uint64_t& begun) {
+  const RankSnapshot* last = nullptr;
   begun = 0;
-  for (const RankView& rank : view.ranks) {
+  for (const RankSnapshot& rank : snapshot.ranks) {
     const PastCall* const call = rank.call(sequence);
     if (call == nullptr || call->begun == 0) return nullptr;
     if (call->begun < begun) continue;
@@ -33,12 +34,13 @@ const RankView* last_to_enter(const CommunicatorView& view, uint64_t sequence, u
 // The calls since the first look of which stamps are known.
 class Window {
  public:
-  Window(const CommunicatorView& view, const RankView& rank, double seconds, const Job& job)
-      : view_(view), rank_(rank), clock_(view.made, job.now), now_ns_(job.now.real_ns) {
+  Window(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank, double seconds,
+         const Job& job)
+      : view_(snapshot), rank_(rank), clock_(snapshot.made, job.now), now_ns_(job.now.real_ns) {
     const auto since_ns = now_ns_ - static_cast<int64_t>(seconds * 1e9);
     for (size_t i = 0; i < rank.past.size(); ++i) {
       if (rank.past[i].begun == 0) continue;
-      const Extent extent = extent_of(view, rank, i, clock_, now_ns_);
+      const Extent extent = extent_of(snapshot, rank, i, clock_, now_ns_);
       if (extent.end_ns >= since_ns) add(i, extent, since_ns);
     }
   }
@@ -63,7 +65,7 @@ class Window {
     bytes_ += bytes_of(call.record);
     in_calls_ns_ += static_cast<double>(std::max<int64_t>(extent.end_ns - begin_ns, 0));
     uint64_t begun = 0;
-    const RankView* const last = last_to_enter(view_, call.record.sequence, begun);
+    const RankSnapshot* const last = last_to_enter(view_, call.record.sequence, begun);
     if (last == &rank_) ++last_in_;
     if (last == &rank_ || (last == nullptr && extent.end != Extent::End::kOpen)) return;
     // A call that is open is waited for until now.
@@ -77,13 +79,13 @@ class Window {
     }
   }
   void blame_late(uint64_t sequence, double waited) {
-    for (const RankView& peer : view_.ranks) {
+    for (const RankSnapshot& peer : view_.ranks) {
       if (peer.last_sequence() < sequence) waited_for_[peer.rank] += waited;
     }
   }
 
-  const CommunicatorView& view_;
-  const RankView& rank_;
+  const CommunicatorSnapshot& view_;
+  const RankSnapshot& rank_;
   const StampClock clock_;
   const int64_t now_ns_;
   int64_t first_ns_ = 0;
@@ -97,12 +99,12 @@ class Window {
 
 }  // namespace
 
-std::vector<RankRates> rates_of(const CommunicatorView& before, const CommunicatorView& now,
+std::vector<RankRates> rates_of(const CommunicatorSnapshot& before, const CommunicatorSnapshot& now,
                                 double seconds, const Job& job) {
   std::vector<RankRates> all;
-  for (const RankView& rank : now.ranks) {
+  for (const RankSnapshot& rank : now.ranks) {
     RankRates rates{.rank = rank.rank, .calls = rank.last_sequence()};
-    const RankView* const earlier = before.find(rank.rank);
+    const RankSnapshot* const earlier = before.find(rank.rank);
     if (earlier != nullptr && seconds > 0 && rates.calls >= earlier->last_sequence()) {
       rates.calls_per_s = static_cast<double>(rates.calls - earlier->last_sequence()) / seconds;
     }

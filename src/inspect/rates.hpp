@@ -29,9 +29,9 @@ struct RankRates {
   std::string because = {};
 };
 
-// The rates of every rank, in the order of the view; `before` is the same communicator `seconds`
-// ago.
-std::vector<RankRates> rates_of(const CommunicatorView& before, const CommunicatorView& now,
+// The rates of every rank, in the order of the snapshot; `before` is the same communicator
+// `seconds` ago.
+std::vector<RankRates> rates_of(const CommunicatorSnapshot& before, const CommunicatorSnapshot& now,
                                 double seconds, const Job& job);
 // The rank that the others have waited for the most; null: nobody has waited.
 const RankRates* slowest_of(const std::vector<RankRates>& rates);

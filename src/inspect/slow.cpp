@@ -41,18 +41,19 @@ constexpr double kAlsoLate = 0.5;
 // But ranks that come last by so little of their even share of the time are not late.
 constexpr double kHardlyLate = 0.25;
 
-// One call that all ranks of the view have entered.
+// One call that all ranks of the snapshot have entered.
 struct Entered {
-  std::vector<int64_t> ns;  // since 1970, by place in the view; empty: not known of all
+  std::vector<int64_t> ns;  // since 1970, by place in the snapshot; empty: not known of all
 
   [[nodiscard]] size_t last() const {
     return static_cast<size_t>(std::ranges::max_element(ns) - ns.begin());
   }
 };
 
-Entered entries_of(const CommunicatorView& view, uint64_t sequence, const StampClock& clock) {
+Entered entries_of(const CommunicatorSnapshot& snapshot, uint64_t sequence,
+                   const StampClock& clock) {
   Entered entered;
-  for (const RankView& rank : view.ranks) {
+  for (const RankSnapshot& rank : snapshot.ranks) {
     const PastCall* const call = rank.call(sequence);
     if (call == nullptr || call->begun == 0) return {};
     entered.ns.push_back(clock.real_ns(call->begun));
@@ -78,8 +79,8 @@ void add_call(const Entered& entered, Costs& costs) {
 }
 
 // That which rank 0 has noted; null: none, or it is on another host.
-const Demand* demand_of(const CommunicatorView& view) {
-  const RankView* const first = view.find(0);
+const Demand* demand_of(const CommunicatorSnapshot& snapshot) {
+  const RankSnapshot* const first = snapshot.find(0);
   return first == nullptr || !first->demand ? nullptr : &*first->demand;
 }
 
@@ -89,10 +90,10 @@ bool is_of(const Demand& demand, const CallRecord& record) {
 }
 
 // How long a rank is in a call.
-double nanoseconds_in_call(const CommunicatorView& view, const RankView& rank, uint64_t sequence,
-                           const StampClock& clock, int64_t now_ns) {
+double nanoseconds_in_call(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank,
+                           uint64_t sequence, const StampClock& clock, int64_t now_ns) {
   const auto call = static_cast<size_t>(rank.call(sequence) - rank.past.data());
-  const Extent extent = extent_of(view, rank, call, clock, now_ns);
+  const Extent extent = extent_of(snapshot, rank, call, clock, now_ns);
   return static_cast<double>(extent.end_ns - extent.begin_ns);
 }
 
@@ -216,7 +217,7 @@ std::string advice_for(Cause cause, const Process& process) {
 
 Finding of_late(const Job& job, const Communicator& communicator, const Costs& costs,
                 const Lateness& late, const std::vector<Usage>& usages, double seconds) {
-  const RankView& rank = communicator.view.ranks[static_cast<size_t>(late.place)];
+  const RankSnapshot& rank = communicator.snapshot.ranks[static_cast<size_t>(late.place)];
   const Process* const process = job.process_of(communicator, rank.place);
   Finding finding{.cause = Cause::kQuiet, .outcome = Outcome::kSlow, .text = "", .advice = ""};
   if (process != nullptr) {
@@ -234,7 +235,7 @@ Finding of_late(const Job& job, const Communicator& communicator, const Costs& c
   finding.text = fmt::format(
       "{} enters {} of the last {} calls of \"{}\" last, by {:.1f} ms, since {}: {} of the "
       "time{}",
-      job.name_of(communicator, rank), late.calls, costs.calls, communicator.view.name,
+      job.name_of(communicator, rank), late.calls, costs.calls, communicator.snapshot.name,
       static_cast<double>(late.late_ns) / 1e6 / late.calls, clock_time(late.since_ns),
       percent(late.share), finding.because.empty() ? "" : "; " + finding.because);
   return finding;
@@ -244,27 +245,28 @@ Finding of_late(const Job& job, const Communicator& communicator, const Costs& c
 
 std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
 
-Costs costs_of(const CommunicatorView& view, const Job& job) {
+Costs costs_of(const CommunicatorSnapshot& snapshot, const Job& job) {
   Costs costs;
-  for (size_t i = 0; i < view.ranks.size(); ++i) {
+  for (size_t i = 0; i < snapshot.ranks.size(); ++i) {
     costs.ranks.push_back({.place = static_cast<int>(i)});
   }
-  const StampClock clock(view.made, job.now);
-  if (view.ranks.size() < 2 || view.lacks_ranks() || !clock.known()) return costs;
+  const StampClock clock(snapshot.made, job.now);
+  if (snapshot.ranks.size() < 2 || snapshot.lacks_ranks() || !clock.known()) return costs;
   // From call to call where both are known: what lies between others is not.
-  const Demand* const demand = demand_of(view);
+  const Demand* const demand = demand_of(snapshot);
   double in_calls_ns = 0;
   double demanded_ns = 0;
   int64_t whole_ns = 0;
   int64_t before_ns = 0;
   uint64_t before = 0;
-  for (const PastCall& call : view.ranks.front().past) {
+  for (const PastCall& call : snapshot.ranks.front().past) {
     const uint64_t sequence = call.record.sequence;
-    const Entered entered = entries_of(view, sequence, clock);
+    const Entered entered = entries_of(snapshot, sequence, clock);
     if (entered.ns.empty()) continue;
     const size_t last = entered.last();
     const int64_t last_ns = entered.ns[last];
-    const double ns = nanoseconds_in_call(view, view.ranks[last], sequence, clock, job.now.real_ns);
+    const double ns =
+        nanoseconds_in_call(snapshot, snapshot.ranks[last], sequence, clock, job.now.real_ns);
     in_calls_ns += ns;
     if (demand != nullptr && is_of(*demand, call.record)) demanded_ns += ns;
     if (before != 0 && sequence == before + 1 && last_ns > before_ns) {
@@ -306,7 +308,7 @@ bool add_shortage(const Job& job, const Communicator& communicator, const Costs&
   Finding finding{.cause = Cause::kCores, .outcome = Outcome::kSlow, .text = "", .advice = ""};
   finding.text = fmt::format(
       "the ranks of \"{}\" have no core for {} of the time and more, each is late in turn",
-      communicator.view.name, percent(least));
+      communicator.snapshot.name, percent(least));
   finding.advice =
       fmt::format("give each rank a core of its own: taskset -cp {}", job.processes.front().pid);
   finding.share = least;
@@ -334,7 +336,7 @@ bool add_uneven(const Communicator& communicator, const Costs& costs, const Late
                   .text = fmt::format(
                       "each rank of \"{}\" enters calls last in turn, for {} to {} of the time: "
                       "their work is uneven",
-                      communicator.view.name, percent(least->share), percent(most.share)),
+                      communicator.snapshot.name, percent(least->share), percent(most.share)),
                   .advice = "give the ranks as much work in each step"};
   finding.share = all;
   for (const Lateness& late : costs.ranks) {
@@ -370,7 +372,7 @@ Finding of_line(const Communicator& communicator, const Costs& costs, const Usag
               "the ranks spend {} of the time within calls of \"{}\", and the line of pid {} to {} "
               "is busy for {} of it: {:.1f} MB/s, {:.1f} % of its segments are sent again, round "
               "trips take {:.1f} ms",
-              percent(costs.in_calls), communicator.view.name, pid, line.peer,
+              percent(costs.in_calls), communicator.snapshot.name, pid, line.peer,
               percent(usage.line_busy), static_cast<double>(line.bytes) / seconds / 1e6,
               static_cast<double>(line.sent_again) / segments * 100, line.round_trip_us / 1e3),
           .advice = fmt::format("see what else uses the line, and what it loses: ss -tin dst {}",
@@ -389,7 +391,7 @@ std::string kind_of(const CallRecord& call) {
 // Whether an algorithm that a variable demands costs more than any rank, as far as is expected.
 bool add_demand(const Communicator& communicator, const Costs& costs, const Lateness& most,
                 std::vector<Finding>& findings) {
-  const Demand* const demand = demand_of(communicator.view);
+  const Demand* const demand = demand_of(communicator.snapshot);
   if (demand == nullptr || demand->seconds < kDemandSlows * demand->best_seconds) return false;
   const double share = costs.demanded * (1 - demand->best_seconds / demand->seconds);
   if (share < kDemandCosts || share < most.share) return false;
@@ -400,7 +402,7 @@ bool add_demand(const Communicator& communicator, const Costs& costs, const Late
        .text = fmt::format(
            "the ranks spend {} of the time within {} of \"{}\", and {} demands {} for it, which is "
            "expected to take {:.1f} times as long as {}",
-           percent(costs.demanded), kind_of(demand->call), communicator.view.name, variable,
+           percent(costs.demanded), kind_of(demand->call), communicator.snapshot.name, variable,
            text_of(demand->algorithm), demand->seconds / demand->best_seconds,
            text_of(demand->best)),
        .advice = fmt::format("unset {}, or compare both: tutti bench, tutti explain", variable),
@@ -412,7 +414,7 @@ bool add_demand(const Communicator& communicator, const Costs& costs, const Late
 bool add_jam(const Communicator& communicator, const Costs& costs, const Lateness& most,
              double seconds, std::vector<Finding>& findings) {
   const auto rank = std::ranges::max_element(
-      communicator.view.ranks, {}, [](const RankView& one) { return one.jam_since.in_ms; });
+      communicator.snapshot.ranks, {}, [](const RankSnapshot& one) { return one.jam_since.in_ms; });
   const Jam& jam = rank->jam_since;
   const double share = static_cast<double>(jam.in_ms) / 1000 / seconds;
   if (jam.calls == 0 || share < kInCalls || costs.in_calls < kInCalls) return false;
@@ -424,7 +426,7 @@ bool add_jam(const Communicator& communicator, const Costs& costs, const Latenes
        .text = fmt::format(
            "{} calls of \"{}\" were started behind much longer ones, and waited {:.0f} ms each for "
            "these; the last was {}{}",
-           jam.calls, communicator.view.name,
+           jam.calls, communicator.snapshot.name,
            static_cast<double>(jam.ms) / static_cast<double>(jam.calls), describe(jam.last),
            ahead == nullptr ? "" : ", behind " + describe(ahead->record)),
        .advice = "start short calls before long ones, or make them on a communicator of their own",
@@ -441,7 +443,7 @@ void add_calls(const Communicator& communicator, const Costs& costs,
        .outcome = Outcome::kSlow,
        .text = fmt::format("the ranks spend {} of the time within calls of \"{}\", and none is "
                            "later than the others",
-                           percent(costs.in_calls), communicator.view.name),
+                           percent(costs.in_calls), communicator.snapshot.name),
        .advice = "see which algorithm they use: tutti explain, tutti tune",
        .share = costs.in_calls});
 }
@@ -450,8 +452,8 @@ void add_calls(const Communicator& communicator, const Costs& costs,
 
 void remember(const Job& earlier, Job& job) {
   for (size_t i = 0; i < job.communicators.size() && i < earlier.communicators.size(); ++i) {
-    for (RankView& rank : job.communicators[i].view.ranks) {
-      const RankView* const then = earlier.communicators[i].view.find(rank.rank);
+    for (RankSnapshot& rank : job.communicators[i].snapshot.ranks) {
+      const RankSnapshot* const then = earlier.communicators[i].snapshot.find(rank.rank);
       if (then == nullptr) continue;
       const uint64_t first = rank.past.empty() ? UINT64_MAX : rank.past.front().record.sequence;
       const auto known = std::ranges::find_if(
@@ -465,13 +467,13 @@ std::vector<Finding> slow_findings(const Job& job, const Communicator& communica
                                    const std::vector<Usage>& usages, double seconds) {
   std::vector<Finding> findings;
   if (!communicator.status.ok() || !communicator.moved) return findings;
-  const Costs costs = costs_of(communicator.view, job);
+  const Costs costs = costs_of(communicator.snapshot, job);
   const auto most = std::ranges::max_element(costs.ranks, {}, &Lateness::share);
   if (most == costs.ranks.end()) return findings;
   // Calls within one host wait for no line, whatever its processes send elsewhere.
   const Usage* const line = with_busy_line(usages);
   // A rank that waits for a line all the time is also late now and then.
-  if (line != nullptr && communicator.view.across_hosts() && costs.in_calls >= kInCalls &&
+  if (line != nullptr && communicator.snapshot.across_hosts() && costs.in_calls >= kInCalls &&
       most->share < costs.in_calls / 2) {
     const int pid = job.processes[static_cast<size_t>(line - usages.data())].pid;
     findings.push_back(of_line(communicator, costs, *line, pid, seconds));
@@ -488,7 +490,7 @@ std::vector<Finding> slow_findings(const Job& job, const Communicator& communica
   }
   // Whoever waits for what was lost is late in the next call.
   const Usage* const lossy = with_lossy_line(usages);
-  if (lossy != nullptr && communicator.view.across_hosts() && !stands_out(*most, costs)) {
+  if (lossy != nullptr && communicator.snapshot.across_hosts() && !stands_out(*most, costs)) {
     const int pid = job.processes[static_cast<size_t>(lossy - usages.data())].pid;
     findings.push_back(of_line(communicator, costs, *lossy, pid, seconds));
     return findings;

@@ -26,16 +26,16 @@ int64_t base_ns(const Moment& now) {
 
 double us(int64_t ns) { return static_cast<double>(ns) / 1000; }
 
-bool waits_in(const RankView& rank, const CallRecord& record) {
+bool waits_in(const RankSnapshot& rank, const CallRecord& record) {
   return std::ranges::any_of(rank.waits, [&](const Wait& wait) {
     return wait.kind == WaitKind::kCall && wait.record.sequence == record.sequence;
   });
 }
 
 // When the last rank of this host entered the call; 0: not known of all.
-uint64_t last_entry(const CommunicatorView& view, uint64_t sequence) {
+uint64_t last_entry(const CommunicatorSnapshot& snapshot, uint64_t sequence) {
   uint64_t last = 0;
-  for (const RankView& rank : view.ranks) {
+  for (const RankSnapshot& rank : snapshot.ranks) {
     const PastCall* const call = rank.call(sequence);
     if (call == nullptr || call->begun == 0) return 0;
     last = std::max(last, call->begun);
@@ -88,8 +88,8 @@ constexpr int kMostTracks = 1 << 12;
 // are given others.
 class Pids {
  public:
-  int of(const CommunicatorView& view, const RankView& rank) {
-    const auto [known, added] = numbers_.try_emplace({view.host_of(rank), rank.pid}, rank.pid);
+  int of(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank) {
+    const auto [known, added] = numbers_.try_emplace({snapshot.host_of(rank), rank.pid}, rank.pid);
     if (added && !taken_.insert(rank.pid).second) known->second = next_++;
     return known->second;
   }
@@ -114,7 +114,7 @@ Json event(const Row& row, std::string name, int64_t begin_ns, int64_t end_ns,
 // When the first worker has made the first and the last step of each call.
 using StepExtents = std::map<uint64_t, Extent>;
 
-StepExtents extents_of(const std::vector<StepsOf>& workers, const RankView& rank,
+StepExtents extents_of(const std::vector<StepsOf>& workers, const RankSnapshot& rank,
                        const StampClock& clock) {
   StepExtents extents;
   for (const StepsOf& worker : workers) {
@@ -131,8 +131,8 @@ StepExtents extents_of(const std::vector<StepsOf>& workers, const RankView& rank
 }
 
 // The first worker's lie within the calls, on their track; each other's have a track of their own.
-void add_steps(Json& events, const TracedCommunicator& traced, const RankView& rank, const Row& row,
-               const StampClock& clock) {
+void add_steps(Json& events, const TracedCommunicator& traced, const RankSnapshot& rank,
+               const Row& row, const StampClock& clock) {
   Row worker_row = row;
   size_t number = 0;
   for (const StepsOf& worker : traced.workers) {
@@ -140,7 +140,7 @@ void add_steps(Json& events, const TracedCommunicator& traced, const RankView& r
     if (number++ > 0 && !worker.steps.empty()) {
       worker_row.track = row.track + static_cast<int>(number) * kMostTracks;
       events.push_back(name_of("thread_name", worker_row,
-                               fmt::format("{}, worker {}", traced.view.name, number - 1)));
+                               fmt::format("{}, worker {}", traced.snapshot.name, number - 1)));
     }
     for (const TracedStep& step : worker.steps) {
       Json json = event(worker_row, describe(step), clock.real_ns(step.begun),
@@ -151,31 +151,32 @@ void add_steps(Json& events, const TracedCommunicator& traced, const RankView& r
   }
 }
 
-void add_calls(Json& events, const CommunicatorView& view, const RankView& rank, const Row& row,
-               const StampClock& clock, const Moment& now, const StepExtents& steps) {
+void add_calls(Json& events, const CommunicatorSnapshot& snapshot, const RankSnapshot& rank,
+               const Row& row, const StampClock& clock, const Moment& now,
+               const StepExtents& steps) {
   for (size_t i = 0; i < rank.past.size(); ++i) {
     const PastCall& call = rank.past[i];
     if (call.begun == 0) continue;
-    Extent extent = extent_of(view, rank, i, clock, now.real_ns);
+    Extent extent = extent_of(snapshot, rank, i, clock, now.real_ns);
     if (const auto within = steps.find(call.record.sequence); within != steps.end()) {
       extent.begin_ns = std::min(extent.begin_ns, within->second.begin_ns);
       extent.end_ns = std::max(extent.end_ns, within->second.end_ns);
     }
     Json json = event(row, describe(call.record), extent.begin_ns, extent.end_ns);
-    json["args"] = {{"communicator", view.name},
+    json["args"] = {{"communicator", snapshot.name},
                     {"rank", rank.rank},
                     {"sequence", call.record.sequence},
                     {"count", call.record.count},
                     {"end", to_string(extent.end)}};
     // For who merges traces of several hosts.
-    if (view.key != 0) json["args"]["key"] = fmt::format("{:016x}", view.key);
-    if (view.key != 0 && waits_for_all(call.record)) json["args"]["waits_for_all"] = true;
+    if (snapshot.key != 0) json["args"]["key"] = fmt::format("{:016x}", snapshot.key);
+    if (snapshot.key != 0 && waits_for_all(call.record)) json["args"]["waits_for_all"] = true;
     events.push_back(std::move(json));
   }
 }
 
 // Messages leave no record, but whoever waits for one says so.
-void add_waits(Json& events, const RankView& rank, const Row& row, const Moment& now) {
+void add_waits(Json& events, const RankSnapshot& rank, const Row& row, const Moment& now) {
   for (const Wait& wait : rank.waits) {
     if (wait.kind == WaitKind::kCall) continue;
     const int64_t ns = now.monotonic_ns - wait.since_ms * 1'000'000;
@@ -188,7 +189,7 @@ void add_waits(Json& events, const RankView& rank, const Row& row, const Moment&
 
 }  // namespace
 
-Extent extent_of(const CommunicatorView& view, const RankView& rank, size_t index,
+Extent extent_of(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank, size_t index,
                  const StampClock& clock, int64_t now_ns) {
   const PastCall& call = rank.past[index];
   if (call.begun == 0 || !clock.known()) return {};
@@ -204,7 +205,7 @@ Extent extent_of(const CommunicatorView& view, const RankView& rank, size_t inde
     extent.end_ns = clock.real_ns(call.ended);
     return extent;
   }
-  uint64_t end = std::max(last_entry(view, call.record.sequence), call.begun);
+  uint64_t end = std::max(last_entry(snapshot, call.record.sequence), call.begun);
   if (index + 1 < rank.past.size() && rank.past[index + 1].begun != 0) {
     end = std::min(end, rank.past[index + 1].begun);
   }
@@ -217,20 +218,20 @@ std::string trace_of(const std::vector<TracedCommunicator>& communicators, const
   Json events = Json::array();
   Pids pids;
   for (size_t c = 0; c < communicators.size(); ++c) {
-    const CommunicatorView& view = communicators[c].view;
+    const CommunicatorSnapshot& snapshot = communicators[c].snapshot;
     const auto track = static_cast<int>(c) + kFirstTrack;
-    const StampClock clock(view.made, now);
-    for (const RankView& rank : view.ranks) {
+    const StampClock clock(snapshot.made, now);
+    for (const RankSnapshot& rank : snapshot.ranks) {
       if (!rank.present || (pid != 0 && rank.pid != pid)) continue;
       const int number = rank.number();
-      const Row row{.pid = pids.of(view, rank), .track = track, .base_ns = base_ns(now)};
+      const Row row{.pid = pids.of(snapshot, rank), .track = track, .base_ns = base_ns(now)};
       events.push_back(
           name_of("process_name", {.pid = row.pid},
-                  fmt::format("rank {} (pid {} on {})", number, rank.pid, view.host_of(rank))));
+                  fmt::format("rank {} (pid {} on {})", number, rank.pid, snapshot.host_of(rank))));
       Json& about = events.back()["args"];
-      about.update({{"rank", number}, {"pid", rank.pid}, {"host", view.host_of(rank)}});
-      events.push_back(name_of("thread_name", row, view.name));
-      add_calls(events, view, rank, row, clock, now,
+      about.update({{"rank", number}, {"pid", rank.pid}, {"host", snapshot.host_of(rank)}});
+      events.push_back(name_of("thread_name", row, snapshot.name));
+      add_calls(events, snapshot, rank, row, clock, now,
                 extents_of(communicators[c].workers, rank, clock));
       add_steps(events, communicators[c], rank, row, clock);
       add_waits(events, rank, row, now);

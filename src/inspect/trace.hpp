@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "exec/step_trace.hpp"
-#include "inspect/view.hpp"
+#include "inspect/snapshot.hpp"
 
 namespace tutti::inspect {
 
@@ -23,7 +23,7 @@ struct Extent {
   enum class End { kMeasured, kEstimated, kOpen } end = End::kEstimated;
 };
 // When past[index] of a rank began and ended. A call without a stamp has no length.
-Extent extent_of(const CommunicatorView& view, const RankView& rank, size_t index,
+Extent extent_of(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank, size_t index,
                  const StampClock& clock, int64_t now_ns);
 
 // The steps of a worker of this process within the calls of its rank.
@@ -32,7 +32,7 @@ struct StepsOf {
   std::vector<TracedStep> steps = {};
 };
 struct TracedCommunicator {
-  CommunicatorView view;
+  CommunicatorSnapshot snapshot;
   std::vector<StepsOf> workers = {};
 };
 

@@ -34,9 +34,9 @@ std::string state_and_wait(const Process& process) {
 }
 
 // The ranks outside of the largest set that has made the same call of that number.
-std::vector<int> odd_ones(const CommunicatorView& view, uint64_t sequence) {
+std::vector<int> odd_ones(const CommunicatorSnapshot& snapshot, uint64_t sequence) {
   std::vector<std::pair<const CallRecord*, std::vector<int>>> kinds;
-  for (const RankView& rank : view.ranks) {
+  for (const RankSnapshot& rank : snapshot.ranks) {
     const CallRecord* const made = record_of(rank, sequence);
     if (made == nullptr) continue;
     const auto same =
@@ -62,7 +62,8 @@ std::vector<int> odd_ones(const CommunicatorView& view, uint64_t sequence) {
 // The communicator in which a process of the job gets on; null: none.
 const Communicator* moves_in(const Job& job, const Process& process) {
   const auto found = std::ranges::find_if(job.communicators, [&](const Communicator& one) {
-    return one.status.ok() && std::ranges::any_of(one.view.ranks, [&](const RankView& rank) {
+    return one.status.ok() &&
+           std::ranges::any_of(one.snapshot.ranks, [&](const RankSnapshot& rank) {
              return rank.moved && job.process_of(one, rank.place) == &process;
            });
   });
@@ -74,7 +75,7 @@ bool moves(const Job& job, const Process& process) { return moves_in(job, proces
 std::string computes_or_calls(const Job& job, const Process& process) {
   const Communicator* const calls = moves_in(job, process);
   if (calls == nullptr) return "computes outside of Tutti (its processor time moves)";
-  return fmt::format("makes calls of \"{}\" meanwhile", calls->view.name);
+  return fmt::format("makes calls of \"{}\" meanwhile", calls->snapshot.name);
 }
 
 bool takes_any(const Wait& wait) { return wait.kind == WaitKind::kRecv && wait.record.root < 0; }
@@ -155,12 +156,12 @@ void Judge::keep_those_that_may_come(size_t before) {
 }
 
 void Judge::blame_newcomers(const Waiting& waiting) {
-  const CommunicatorView& view = waiting.communicator->view;
-  std::string text = fmt::format("all ranks of \"{}\" that are seen are in {}", view.name,
+  const CommunicatorSnapshot& snapshot = waiting.communicator->snapshot;
+  std::string text = fmt::format("all ranks of \"{}\" that are seen are in {}", snapshot.name,
                                  describe(*waiting.wait));
   std::string advice;
   const uint64_t wanted = waiting.wait->record.count;
-  const auto all = static_cast<uint64_t>(view.all_ranks);
+  const auto all = static_cast<uint64_t>(snapshot.all_ranks);
   if (wanted > all) {
     text += fmt::format(" and wait for its newcomers, of which there are {}", wanted - all);
     advice = "see the newcomers' output; the log of rank 0's host names those that are missing";
@@ -177,7 +178,7 @@ void Judge::blame_one_that_does_not_get_on(const Waiting& waiting) {
   const bool in_function = waiting.wait->kind == WaitKind::kFunction;
   std::string text = fmt::format("{} {} {} of \"{}\"{}", job_.name_of(communicator, *waiting.rank),
                                  in_function ? "has not returned from" : "does not get on in",
-                                 describe(*waiting.wait), communicator.view.name,
+                                 describe(*waiting.wait), communicator.snapshot.name,
                                  in_function ? "" : ", which all ranks that are seen have entered");
   const Cause cause = in_function ? Cause::kFunction : Cause::kInside;
   const std::vector<int> ranks = {waiting.rank->number()};
@@ -189,7 +190,7 @@ void Judge::blame_one_that_does_not_get_on(const Waiting& waiting) {
 std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string_view state) const {
   const Communicator& communicator = *waiting.communicator;
   const std::string what =
-      fmt::format("{} of \"{}\"", describe(*waiting.wait), communicator.view.name);
+      fmt::format("{} of \"{}\"", describe(*waiting.wait), communicator.snapshot.name);
   const std::string name = job_.name_of(communicator, *late.rank);
   const std::string waits = job_.name_of(communicator, *waiting.rank);
   std::string text;
@@ -208,7 +209,7 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
                                unmet_by(*waiting.wait));
       break;
     case Late::Why::kOther: text = fmt::format("{} is in another call than {}", name, what); break;
-    case Late::Why::kElsewhere: break;  // of whom there is no view
+    case Late::Why::kElsewhere: break;  // of whom nothing is seen
   }
   text += "; " + last_of(job_, communicator, *late.rank);
   return state.empty() ? text : fmt::format("{}; it {}", text, state);
@@ -275,18 +276,18 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
 void Judge::blame_odd_ones(const Waiting& waiting, const Late& late) {
   const Communicator& communicator = *waiting.communicator;
   const uint64_t sequence = waiting.wait->record.sequence;
-  std::vector<int> odd = odd_ones(communicator.view, sequence);
-  const auto is_odd = [&](const RankView& rank) {
+  std::vector<int> odd = odd_ones(communicator.snapshot, sequence);
+  const auto is_odd = [&](const RankSnapshot& rank) {
     return std::ranges::find(odd, rank.number()) != odd.end();
   };
   const bool turned = !is_odd(*late.rank) && is_odd(*waiting.rank);
-  const RankView& one = turned ? *waiting.rank : *late.rank;
-  const RankView& other = turned ? *late.rank : *waiting.rank;
+  const RankSnapshot& one = turned ? *waiting.rank : *late.rank;
+  const RankSnapshot& other = turned ? *late.rank : *waiting.rank;
   if (turned && !blamed_.emplace(&communicator, one.rank).second) return;
   add(Cause::kMismatch, waiting, std::move(odd),
       fmt::format("{} is in {} instead of {} of \"{}\"", job_.name_of(communicator, one),
                   describe(*record_of(one, sequence)), describe(*record_of(other, sequence)),
-                  communicator.view.name),
+                  communicator.snapshot.name),
       std::string(kOrder), job_.process_of(communicator, one.place));
 }
 
@@ -300,7 +301,7 @@ void Judge::add_circle(size_t begin) {
     const Waiting& waiting = path_[i];
     text += fmt::format("{}{} in {} of \"{}\"", i == begin ? "" : ", ",
                         job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
-                        waiting.communicator->view.name);
+                        waiting.communicator->snapshot.name);
     text += unmet_by(*waiting.wait);
     ranks.push_back(waiting.rank->number());
     if (!unmet_by(*waiting.wait).empty()) cause = Cause::kUnmet;
@@ -315,21 +316,21 @@ void Judge::add_wait_for_itself(const Waiting& waiting) {
   add(Cause::kCircle, waiting, {waiting.rank->number()},
       fmt::format("{} waits for itself in {} of \"{}\"",
                   job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
-                  waiting.communicator->view.name),
+                  waiting.communicator->snapshot.name),
       "a rank that sends to itself must have started the receive, or the send, before it waits for "
       "the other: tutti_irecv, tutti_isend or tutti_sendrecv",
       process);
 }
 
 // Those that have left; else those on other hosts that do not answer any more.
-void blame_those_that_are_missing(const CommunicatorView& view, Finding& finding) {
-  for (const RankView& rank : view.ranks) {
+void blame_those_that_are_missing(const CommunicatorSnapshot& snapshot, Finding& finding) {
+  for (const RankSnapshot& rank : snapshot.ranks) {
     if (rank.left) finding.ranks.push_back(rank.number());
   }
   finding.cause = Cause::kDestroyed;
   if (!finding.ranks.empty()) return;
-  for (int number = 0; number < view.all_ranks; ++number) {
-    const RankView* const rank = view.find(number);
+  for (int number = 0; number < snapshot.all_ranks; ++number) {
+    const RankSnapshot* const rank = snapshot.find(number);
     if (rank != nullptr && rank->answers) continue;
     finding.ranks.push_back(rank == nullptr ? number : rank->number());
   }
@@ -339,7 +340,7 @@ void blame_those_that_are_missing(const CommunicatorView& view, Finding& finding
 // Why a communicator has failed, as far as its ranks still show it.
 Finding of_broken(const Job& job, const Communicator& broken, const std::string& text) {
   Finding finding{.cause = Cause::kFailed, .outcome = Outcome::kHangs, .text = text, .advice = ""};
-  for (const RankView& rank : broken.view.ranks) {
+  for (const RankSnapshot& rank : broken.snapshot.ranks) {
     const Process* const process = job.process_of(broken, rank.place);
     const bool seen = process != nullptr && !process->state.dead();
     if (seen || !rank.present || rank.left || !rank.answers) continue;
@@ -350,20 +351,20 @@ Finding of_broken(const Job& job, const Communicator& broken, const std::string&
     finding.ranks.push_back(rank.number());
   }
   if (finding.cause != Cause::kFailed) return finding;
-  if (broken.view.cause_code == TUTTI_ERR_PEER_FAILED) {
-    blame_those_that_are_missing(broken.view, finding);
+  if (broken.snapshot.cause_code == TUTTI_ERR_PEER_FAILED) {
+    blame_those_that_are_missing(broken.snapshot, finding);
     return finding;
   }
   // What ranks call behind another failure may differ, and is no cause of it.
-  const uint32_t code = broken.view.cause_code;
+  const uint32_t code = broken.snapshot.cause_code;
   if (code != 0 && code != TUTTI_ERR_MISMATCH) return finding;
   std::set<uint64_t> numbers;
-  for (const RankView& rank : broken.view.ranks) {
+  for (const RankSnapshot& rank : broken.snapshot.ranks) {
     for (const PastCall& call : rank.past) numbers.insert(call.record.sequence);
     for (const Wait& wait : rank.waits) numbers.insert(wait.record.sequence);
   }
   for (const uint64_t number : numbers) {
-    finding.ranks = odd_ones(broken.view, number);
+    finding.ranks = odd_ones(broken.snapshot, number);
     if (finding.ranks.empty()) continue;
     finding.cause = Cause::kMismatch;
     break;
@@ -373,7 +374,7 @@ Finding of_broken(const Job& job, const Communicator& broken, const std::string&
 
 // Whether a process of its ranks gets on.
 bool go_on(const Job& job, const Communicator& communicator) {
-  return std::ranges::any_of(communicator.view.ranks, [&](const RankView& rank) {
+  return std::ranges::any_of(communicator.snapshot.ranks, [&](const RankSnapshot& rank) {
     const Process* const process = job.process_of(communicator, rank.place);
     return process != nullptr && moves(job, *process);
   });
@@ -432,7 +433,8 @@ Verdict judge(const Job& job, double hung_after_s) {
   const bool moved = any_moved(job);
   if (const Communicator* broken = broken_one(job); broken != nullptr && !go_on(job, *broken)) {
     verdict.outcome = Outcome::kHangs;
-    verdict.text = fmt::format("\"{}\" is broken: {}", broken->view.name, broken->view.cause);
+    verdict.text =
+        fmt::format("\"{}\" is broken: {}", broken->snapshot.name, broken->snapshot.cause);
     verdict.findings.insert(verdict.findings.begin(), of_broken(job, *broken, verdict.text));
     return verdict;
   }

@@ -84,18 +84,18 @@ void judge_all(Job& job) {
   std::vector<TracedCommunicator> traced;
   for (const Communicator& one : job.communicators) {
     if (!one.status.ok()) continue;
-    traced.push_back({one.view});
-    (void)slowest_of(rates_of(one.view, one.view, 1, job));
+    traced.push_back({one.snapshot});
+    (void)slowest_of(rates_of(one.snapshot, one.snapshot, 1, job));
   }
   (void)trace_of(traced, job.now);
 }
 
 void add(Job& job, const Memory& memory) {
-  auto seen = view(Copy(memory));
+  auto seen = take_snapshot(Copy(memory));
   if (!seen.ok()) return;
   Communicator& one = job.communicators.emplace_back();
-  one.view = *std::move(seen);
-  one.processes.assign(one.view.ranks.size(), -1);
+  one.snapshot = *std::move(seen);
+  one.processes.assign(one.snapshot.ranks.size(), -1);
 }
 
 Job job_now() {
@@ -117,7 +117,7 @@ FUZZ_TARGET(memory) {
 std::vector<std::byte> page(const Job& job, Input& input) {
   std::vector<std::byte> bytes(input.number<uint16_t>() % 512);
   if (const uint8_t form = input.number(); form != 0 && !job.communicators.empty()) {
-    const CommunicatorView& seen = job.communicators.front().view;
+    const CommunicatorSnapshot& seen = job.communicators.front().snapshot;
     Page one{.about = seen, .rank = seen.ranks[form % seen.ranks.size()]};
     one.about.ranks.clear();
     one.about.key = (form & 16) != 0 ? 7 : 5;
@@ -138,7 +138,7 @@ std::vector<std::byte> page(const Job& job, Input& input) {
 FUZZ_TARGET(pages) {
   Job job = job_now();
   add(job, sound());
-  if (!job.communicators.empty()) job.communicators.front().view.key = 5;
+  if (!job.communicators.empty()) job.communicators.front().snapshot.key = 5;
   Answers answers;
   while (!input.empty()) {
     InquiryHead head;

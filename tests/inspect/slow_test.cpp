@@ -40,12 +40,12 @@ Job job_of(int ranks, int late, int64_t by_ns, uint64_t first = 1, uint64_t call
   job.now = at(10'000 * kMs);
   Communicator communicator;
   communicator.moved = true;
-  communicator.view.name = "c";
-  communicator.view.host = "h";
-  communicator.view.all_ranks = ranks;
-  communicator.view.made = at(0);
+  communicator.snapshot.name = "c";
+  communicator.snapshot.host = "h";
+  communicator.snapshot.all_ranks = ranks;
+  communicator.snapshot.made = at(0);
   for (int r = 0; r < ranks; ++r) {
-    RankView rank;
+    RankSnapshot rank;
     rank.place = rank.rank = r;
     rank.pid = 100 + r;
     rank.present = true;
@@ -53,7 +53,7 @@ Job job_of(int ranks, int late, int64_t by_ns, uint64_t first = 1, uint64_t call
       rank.past.push_back(
           call(n, static_cast<int64_t>(n) * 10 * kMs + (r == late ? by_ns : r * 1000)));
     }
-    communicator.view.ranks.push_back(std::move(rank));
+    communicator.snapshot.ranks.push_back(std::move(rank));
     communicator.processes.push_back(r);
     job.processes.push_back({.pid = 100 + r, .own_pid = 100 + r, .state = {.letter = 'S'}});
   }
@@ -118,7 +118,7 @@ TEST(Slow, TellsWhyARankIsLateByWhatTheSystemGivesIt) {
 // All ranks enter at once, and say that their calls took 8 of 10 ms.
 Job job_of_long_calls() {
   Job job = job_of(2, 1, 1000);
-  for (RankView& rank : job.communicators[0].view.ranks) {
+  for (RankSnapshot& rank : job.communicators[0].snapshot.ranks) {
     for (PastCall& call : rank.past) call.ended = call.begun + static_cast<uint64_t>(8 * kMs);
   }
   return job;
@@ -132,7 +132,7 @@ TEST(Slow, BlamesTheLineThatIsBusyWhileTheRanksAreInTheirCalls) {
   sends.line_busy = 0.9;
   // What a process sends elsewhere holds up no call within its host.
   EXPECT_EQ(first_of(job, {usage(1, 0), sends}).cause, Cause::kCalls);
-  job.communicators[0].view.ranks[0].host = "other";
+  job.communicators[0].snapshot.ranks[0].host = "other";
   const Finding finding = first_of(job, {usage(1, 0), sends});
   EXPECT_EQ(finding.cause, Cause::kLine);
   EXPECT_TRUE(finding.ranks.empty());
@@ -142,20 +142,20 @@ TEST(Slow, BlamesTheLineThatIsBusyWhileTheRanksAreInTheirCalls) {
       << finding.text;
   // A rank that is late by itself is what the others wait for.
   Job late = job_of(2, 1, 5 * kMs);
-  late.communicators[0].view.ranks[0].host = "other";
+  late.communicators[0].snapshot.ranks[0].host = "other";
   EXPECT_NE(first_of(late, {usage(1, 0), sends}).cause, Cause::kLine);
 }
 
 TEST(Slow, BlamesAnAlgorithmThatAVariableDemandsWhereItIsExpectedToCostMost) {
   Job job = job_of_long_calls();
   Demand demand;
-  demand.call = job.communicators[0].view.ranks[0].past[0].record;
+  demand.call = job.communicators[0].snapshot.ranks[0].past[0].record;
   demand.seconds = 8e-3;
   demand.best_seconds = 2e-3;
   put_text(demand.variable, "CCL_ALLREDUCE");
   put_text(demand.algorithm, "tree");
   put_text(demand.best, "two_shot");
-  std::optional<Demand>& noted = job.communicators[0].view.ranks[0].demand;
+  std::optional<Demand>& noted = job.communicators[0].snapshot.ranks[0].demand;
   noted = demand;
   const std::vector<Usage> usages = {usage(1, 0), usage(1, 0)};
   EXPECT_EQ(first_of(job, usages).cause, Cause::kAlgorithm);
@@ -175,7 +175,7 @@ TEST(Slow, BlamesAnAlgorithmThatAVariableDemandsWhereItIsExpectedToCostMost) {
 
 TEST(Slow, TellsOfShortCallsThatWaitBehindLongOnes) {
   Job job = job_of_long_calls();
-  RankView& rank = job.communicators[0].view.ranks[1];
+  RankSnapshot& rank = job.communicators[0].snapshot.ranks[1];
   rank.jam_since = {.calls = 10, .ms = 400, .in_ms = 400, .last = rank.past.back().record};
   const Finding finding = first_of(job, {usage(1, 0), usage(1, 0)});
   EXPECT_EQ(finding.cause, Cause::kJam);
@@ -191,10 +191,10 @@ TEST(Slow, TellsOfShortCallsThatWaitBehindLongOnes) {
 
 TEST(Slow, BlamesTheLateRankForWhichCallsAreLongAndOthersWaitBehindThem) {
   Job job = job_of(2, 1, 5 * kMs);
-  for (RankView& rank : job.communicators[0].view.ranks) {
+  for (RankSnapshot& rank : job.communicators[0].snapshot.ranks) {
     for (PastCall& call : rank.past) call.ended = call.begun + static_cast<uint64_t>(8 * kMs);
   }
-  RankView& rank = job.communicators[0].view.ranks[0];
+  RankSnapshot& rank = job.communicators[0].snapshot.ranks[0];
   rank.jam_since = {.calls = 10, .ms = 400, .in_ms = 400, .last = rank.past.back().record};
   EXPECT_EQ(first_of(job, {usage(1, 0), usage(1, 0)}).ranks, std::vector<int>{1});
 }
@@ -256,8 +256,8 @@ TEST(Slow, JudgesARankOnAnotherHostByItsProcessorTime) {
 TEST(Slow, SaysThatCoresAreShortWhereEachRankIsLateInTurn) {
   Job job = job_of(2, 1, 5 * kMs);
   // Every second call the other comes late.
-  for (size_t i = 0; i < job.communicators[0].view.ranks[0].past.size(); i += 2) {
-    job.communicators[0].view.ranks[0].past[i].begun += static_cast<uint64_t>(9 * kMs);
+  for (size_t i = 0; i < job.communicators[0].snapshot.ranks[0].past.size(); i += 2) {
+    job.communicators[0].snapshot.ranks[0].past[i].begun += static_cast<uint64_t>(9 * kMs);
   }
   const std::vector<Usage> short_of_cores = {usage(0.4, 0.5), usage(0.4, 0.5)};
   EXPECT_EQ(first_of(job, short_of_cores).cause, Cause::kCores);
@@ -269,7 +269,7 @@ TEST(Slow, SaysThatCoresAreShortWhereEachRankIsLateInTurn) {
 TEST(Slow, BlamesTheRanksThatAreLateAlthoughOthersComeLastByLittle) {
   // Of 16 calls ranks 0 and 1 are late for 5 each, and 2, 3 come last in the others.
   Job job = job_of(4, 0, 0, 1, 17);
-  for (RankView& rank : job.communicators[0].view.ranks) {
+  for (RankSnapshot& rank : job.communicators[0].snapshot.ranks) {
     for (PastCall& call : rank.past) {
       const uint64_t kind = call.record.sequence % 16;
       const int last = kind < 5 ? 0 : kind < 10 ? 1 : kind < 13 ? 2 : 3;
@@ -294,10 +294,10 @@ TEST(Slow, CountsNoReadsOfARankThatLacksMemoryOnAnotherHost) {
 // Ranks of two hosts that come late in turn, for what was lost comes late.
 TEST(Slow, BlamesALineThatLosesSegmentsWhereEachRankIsLateInTurn) {
   Job job = job_of(2, 1, 5 * kMs);
-  for (size_t i = 0; i < job.communicators[0].view.ranks[0].past.size(); i += 2) {
-    job.communicators[0].view.ranks[0].past[i].begun += static_cast<uint64_t>(9 * kMs);
+  for (size_t i = 0; i < job.communicators[0].snapshot.ranks[0].past.size(); i += 2) {
+    job.communicators[0].snapshot.ranks[0].past[i].begun += static_cast<uint64_t>(9 * kMs);
   }
-  job.communicators[0].view.ranks[0].host = "other";
+  job.communicators[0].snapshot.ranks[0].host = "other";
   Usage sends = usage(1, 0);
   sends.line = {.peer = "10.0.0.2", .bytes = 1 << 14, .segments = 100, .sent_again = 1};
   EXPECT_EQ(first_of(job, {usage(1, 0), sends}).cause, Cause::kLine);
@@ -315,7 +315,7 @@ TEST(Slow, CountsCallsOfEarlierLooksOnce) {
   const Job earlier = job_of(2, 1, 5 * kMs, 1, 20);
   Job job = job_of(2, 1, 5 * kMs, 11, 20);
   remember(earlier, job);
-  const Costs costs = costs_of(job.communicators[0].view, job);
+  const Costs costs = costs_of(job.communicators[0].snapshot, job);
   EXPECT_EQ(costs.calls, 29);  // of 30 the first is known to follow none
   EXPECT_EQ(costs.ranks[1].calls, 29);
 }

@@ -34,14 +34,14 @@ PastCall call_at(uint64_t sequence, uint64_t begun, uint64_t ended = 0) {
 }
 
 // Of two ranks; rank 1 enters every call a quarter of a second after rank 0.
-CommunicatorView two_ranks() {
-  CommunicatorView view;
-  view.name = "c";
-  view.host = "h";
-  view.all_ranks = 2;
-  view.made = kMade;
+CommunicatorSnapshot two_ranks() {
+  CommunicatorSnapshot snapshot;
+  snapshot.name = "c";
+  snapshot.host = "h";
+  snapshot.all_ranks = 2;
+  snapshot.made = kMade;
   for (int r = 0; r < 2; ++r) {
-    RankView rank;
+    RankSnapshot rank;
     rank.place = rank.rank = r;
     rank.pid = 100 + r;
     rank.present = true;
@@ -49,9 +49,9 @@ CommunicatorView two_ranks() {
       const uint64_t begun = (96 + n) * kS + static_cast<uint64_t>(r) * kS / 4;
       rank.past.push_back(call_at(n + 1, begun, n == 2 ? begun + kS / 2 : 0));
     }
-    view.ranks.push_back(rank);
+    snapshot.ranks.push_back(rank);
   }
-  return view;
+  return snapshot;
 }
 
 double seconds_of(const Extent& extent) {
@@ -59,10 +59,11 @@ double seconds_of(const Extent& extent) {
 }
 
 TEST(Trace, ACallEndsWhenItsRankSaysSoOrElseWhenTheLastRankEnters) {
-  const CommunicatorView view = two_ranks();
+  const CommunicatorSnapshot snapshot = two_ranks();
   const StampClock clock(kMade, kNow);
   const auto extent = [&](int rank, size_t index) {
-    return extent_of(view, view.ranks[static_cast<size_t>(rank)], index, clock, kNow.real_ns);
+    return extent_of(snapshot, snapshot.ranks[static_cast<size_t>(rank)], index, clock,
+                     kNow.real_ns);
   };
   EXPECT_NEAR(seconds_of(extent(0, 0)), 0.25, 1e-3);
   EXPECT_EQ(extent(0, 0).end, Extent::End::kEstimated);
@@ -72,20 +73,21 @@ TEST(Trace, ACallEndsWhenItsRankSaysSoOrElseWhenTheLastRankEnters) {
 }
 
 TEST(Trace, ACallThatARankWaitsInHasNotEnded) {
-  CommunicatorView view = two_ranks();
-  view.ranks[1].past.pop_back();
+  CommunicatorSnapshot snapshot = two_ranks();
+  snapshot.ranks[1].past.pop_back();
   Wait wait;
   wait.kind = WaitKind::kCall;
-  wait.record = view.ranks[0].past[3].record;
-  view.ranks[0].waits.push_back(wait);
-  const Extent extent = extent_of(view, view.ranks[0], 3, StampClock(kMade, kNow), kNow.real_ns);
+  wait.record = snapshot.ranks[0].past[3].record;
+  snapshot.ranks[0].waits.push_back(wait);
+  const Extent extent =
+      extent_of(snapshot, snapshot.ranks[0], 3, StampClock(kMade, kNow), kNow.real_ns);
   EXPECT_EQ(extent.end, Extent::End::kOpen);
   EXPECT_NEAR(seconds_of(extent), 1, 1e-3);
 }
 
 TEST(Trace, HasAProcessForEachRankAndATrackForEachCommunicator) {
-  const CommunicatorView one = two_ranks();
-  CommunicatorView two = one;
+  const CommunicatorSnapshot one = two_ranks();
+  CommunicatorSnapshot two = one;
   two.name = "d";
   const Json trace = Json::parse(trace_of({{one}, {two}}, kNow));
   std::set<std::pair<int, int>> tracks;
@@ -110,9 +112,9 @@ TEST(Trace, HasAProcessForEachRankAndATrackForEachCommunicator) {
 }
 
 TEST(Trace, HasTheStepsOfACallWithinIt) {
-  const CommunicatorView view = two_ranks();
+  const CommunicatorSnapshot snapshot = two_ranks();
   // The first is made before the call is entered, as one that fills the rank's slot.
-  const uint64_t begun = view.ranks[0].past[1].begun - 100;
+  const uint64_t begun = snapshot.ranks[0].past[1].begun - 100;
   StepsOf worker{.rank = 0};
   worker.steps.push_back({.sequence = 2, .begun = begun, .ended = begun + 300, .bytes = 8});
   worker.steps.push_back({.sequence = 2,
@@ -120,7 +122,7 @@ TEST(Trace, HasTheStepsOfACallWithinIt) {
                           .ended = begun + 2 * static_cast<uint64_t>(kS),
                           .peer = 1,
                           .kind = StepKind::kAwait});
-  const Json trace = Json::parse(trace_of({{view, {worker}}}, kNow));
+  const Json trace = Json::parse(trace_of({{snapshot, {worker}}}, kNow));
   std::vector<Json> steps;
   Json call;
   for (const Json& event : trace["traceEvents"]) {
@@ -143,15 +145,16 @@ TEST(Trace, HasTheStepsOfACallWithinIt) {
 }
 
 TEST(Trace, HasTheNanosecondsOfOurTime) {
-  const CommunicatorView view = two_ranks();
+  const CommunicatorSnapshot snapshot = two_ranks();
   Moment now = kNow;
   now.real_ns = 1'795'865'592'581'803'521;
   StepsOf worker{.rank = 0};
   constexpr uint64_t kTicks = 7;
-  for (uint64_t begun = view.ranks[0].past[1].begun; worker.steps.size() < 100; begun += kTicks) {
+  for (uint64_t begun = snapshot.ranks[0].past[1].begun; worker.steps.size() < 100;
+       begun += kTicks) {
     worker.steps.push_back({.sequence = 2, .begun = begun, .ended = begun + kTicks, .bytes = 8});
   }
-  const Json trace = Json::parse(trace_of({{view, {worker}}}, now));
+  const Json trace = Json::parse(trace_of({{snapshot, {worker}}}, now));
   std::vector<Json> steps;
   for (const Json& event : trace["traceEvents"]) {
     if (event.value("cat", "") == "tutti.step") steps.push_back(event);
@@ -168,10 +171,10 @@ TEST(Trace, HasTheNanosecondsOfOurTime) {
 }
 
 TEST(Trace, KeepsProcessesOfSeveralHostsApart) {
-  CommunicatorView view = two_ranks();
-  view.ranks[1].pid = 100;
-  view.ranks[1].host = "n2";
-  const Json trace = Json::parse(trace_of({{view}}, kNow));
+  CommunicatorSnapshot snapshot = two_ranks();
+  snapshot.ranks[1].pid = 100;
+  snapshot.ranks[1].host = "n2";
+  const Json trace = Json::parse(trace_of({{snapshot}}, kNow));
   std::map<std::string, std::set<int>> pids;  // by host
   for (const Json& event : trace["traceEvents"]) {
     if (event["name"] == "process_name")
@@ -185,9 +188,9 @@ TEST(Trace, KeepsProcessesOfSeveralHostsApart) {
 TEST(Rates, TellWhoKeepsWhomWaiting) {
   Job job;
   job.now = kNow;
-  const CommunicatorView now = two_ranks();
-  CommunicatorView before = now;
-  for (RankView& rank : before.ranks) rank.past.resize(2);
+  const CommunicatorSnapshot now = two_ranks();
+  CommunicatorSnapshot before = now;
+  for (RankSnapshot& rank : before.ranks) rank.past.resize(2);
   const std::vector<RankRates> rates = rates_of(before, now, 2, job);
   ASSERT_EQ(rates.size(), 2u);
   EXPECT_DOUBLE_EQ(rates[0].calls_per_s, 1);

@@ -33,16 +33,16 @@ Job job_of(int ranks) {
   Job job;
   job.now_ms = kNowMs;
   Communicator communicator;
-  communicator.view.name = "c";
-  communicator.view.host = "h";
-  communicator.view.all_ranks = ranks;
+  communicator.snapshot.name = "c";
+  communicator.snapshot.host = "h";
+  communicator.snapshot.all_ranks = ranks;
   for (int r = 0; r < ranks; ++r) {
-    RankView rank;
+    RankSnapshot rank;
     rank.place = rank.rank = r;
     rank.pid = 100 + r;
     rank.present = true;
     rank.past = {{.record = allreduce(4)}};
-    communicator.view.ranks.push_back(rank);
+    communicator.snapshot.ranks.push_back(rank);
     communicator.processes.push_back(r);
     job.processes.push_back({.pid = 100 + r, .own_pid = 100 + r, .state = {.letter = 'S'}});
   }
@@ -50,9 +50,9 @@ Job job_of(int ranks) {
   return job;
 }
 
-RankView& rank(Job& job, size_t place) { return job.communicators[0].view.ranks[place]; }
+RankSnapshot& rank(Job& job, size_t place) { return job.communicators[0].snapshot.ranks[place]; }
 
-void enters(RankView& rank, const CallRecord& record, int64_t for_ms = 5000) {
+void enters(RankSnapshot& rank, const CallRecord& record, int64_t for_ms = 5000) {
   rank.past.push_back({.record = record});
   Wait wait;
   wait.kind = WaitKind::kCall;
@@ -61,7 +61,7 @@ void enters(RankView& rank, const CallRecord& record, int64_t for_ms = 5000) {
   rank.waits.push_back(wait);
 }
 
-void receives(RankView& rank, int from) {
+void receives(RankSnapshot& rank, int from) {
   Wait wait;
   wait.kind = WaitKind::kRecv;
   wait.since_ms = kNowMs - 5000;
@@ -70,7 +70,7 @@ void receives(RankView& rank, int from) {
 }
 
 // Waits in a call that it has not entered: that goes on only once the others have come nearer.
-void waits_before(RankView& rank, uint64_t sequence) {
+void waits_before(RankSnapshot& rank, uint64_t sequence) {
   Wait wait;
   wait.kind = WaitKind::kCall;
   wait.since_ms = kNowMs - 5000;
@@ -249,11 +249,11 @@ TEST(Verdict, FindsThreadsOfOneProcessThatWaitForOneAnother) {
   job.communicators[0].processes = {0, 0, 0};
   job.communicators.push_back(job.communicators[0]);
   Communicator& other = job.communicators[1];
-  other.view.ranks.erase(other.view.ranks.begin());
-  for (RankView& one : other.view.ranks) one.global_rank = one.rank;
+  other.snapshot.ranks.erase(other.snapshot.ranks.begin());
+  for (RankSnapshot& one : other.snapshot.ranks) one.global_rank = one.rank;
   enters(rank(job, 1), allreduce(5));
   enters(rank(job, 0), allreduce(5));
-  enters(other.view.ranks[1], allreduce(5));
+  enters(other.snapshot.ranks[1], allreduce(5));
   const Verdict verdict = judge(job, 60);
   EXPECT_EQ(verdict.outcome, Outcome::kHangs);
   EXPECT_TRUE(says(verdict, "ranks wait for one another")) << verdict.text;
@@ -332,7 +332,7 @@ TEST(Verdict, NamesBothCallsWhereTheyDiffer) {
 
 TEST(Verdict, SendsTheReaderToTheHostOfTheRankThatIsAwaited) {
   Job job = job_of(1);
-  job.communicators[0].view.all_ranks = 2;
+  job.communicators[0].snapshot.all_ranks = 2;
   enters(rank(job, 0), allreduce(5));
   Wait& wait = rank(job, 0).waits[0];
   wait.awaited[0] = 1;
@@ -352,8 +352,8 @@ TEST(Verdict, IsIdleWhereNobodyWaits) {
 
 TEST(Verdict, TellsTheCauseOfABrokenCommunicator) {
   Job job = job_of(2);
-  job.communicators[0].view.stopped = true;
-  job.communicators[0].view.cause = "rank 1 has died";
+  job.communicators[0].snapshot.stopped = true;
+  job.communicators[0].snapshot.cause = "rank 1 has died";
   EXPECT_EQ(judge(job, 60).outcome, Outcome::kHangs);
   EXPECT_TRUE(says(judge(job, 60), "\"c\" is broken: rank 1 has died"));
 }
@@ -368,14 +368,14 @@ TEST(Verdict, LeavesABrokenCommunicatorBehindAsItsRanksDo) {
   };
   Job job = job_of(2);
   job.now = at(100);
-  job.communicators[0].view.made = at(50);
-  for (RankView& one : job.communicators[0].view.ranks) one.past[0].begun = at(60).stamp;
+  job.communicators[0].snapshot.made = at(50);
+  for (RankSnapshot& one : job.communicators[0].snapshot.ranks) one.past[0].begun = at(60).stamp;
   job.communicators.push_back(job.communicators[0]);
-  job.communicators[0].view.stopped = true;
-  job.communicators[0].view.cause = "rank 1 waited";
+  job.communicators[0].snapshot.stopped = true;
+  job.communicators[0].snapshot.cause = "rank 1 waited";
   EXPECT_TRUE(says(judge(job, 60), "\"c\" is broken")) << judge(job, 60).text;
-  enters(job.communicators[1].view.ranks[0], allreduce(5));
-  job.communicators[1].view.ranks[0].past.back().begun = at(90).stamp;
+  enters(job.communicators[1].snapshot.ranks[0], allreduce(5));
+  job.communicators[1].snapshot.ranks[0].past.back().begun = at(90).stamp;
   EXPECT_TRUE(says(judge(job, 60), "rank 1 (pid 101 on h) has not entered allreduce #5"))
       << judge(job, 60).text;
 }
@@ -471,8 +471,8 @@ TEST(Verdict, DoesNotTakeCallsOfAnotherThreadForWorkOfTheOneThatIsLate) {
   job.processes[1].state.blocked = BlockedOn::kLock;
   EXPECT_EQ(first_of(job).cause, Cause::kComputes);  // in threads that it waits for
   job.communicators.push_back(job.communicators[0]);
-  for (RankView& one : job.communicators[1].view.ranks) one.waits.clear();
-  job.communicators[1].view.ranks[1].moved = true;
+  for (RankSnapshot& one : job.communicators[1].snapshot.ranks) one.waits.clear();
+  job.communicators[1].snapshot.ranks[1].moved = true;
   EXPECT_EQ(first_of(job).cause, Cause::kLock);
 }
 
@@ -481,9 +481,9 @@ TEST(Verdict, SaysWhereALateRankMakesCallsMeanwhile) {
   enters(rank(job, 0), allreduce(5));
   job.processes[1].busy = true;
   job.communicators.push_back(job.communicators[0]);
-  job.communicators[1].view.name = "d";
-  for (RankView& one : job.communicators[1].view.ranks) one.waits.clear();
-  job.communicators[1].view.ranks[1].moved = true;
+  job.communicators[1].snapshot.name = "d";
+  for (RankSnapshot& one : job.communicators[1].snapshot.ranks) one.waits.clear();
+  job.communicators[1].snapshot.ranks[1].moved = true;
   EXPECT_TRUE(says(judge(job, 60), "it makes calls of \"d\" meanwhile")) << judge(job, 60).text;
 }
 
@@ -499,24 +499,24 @@ TEST(Verdict, DoesNotWaitForARankThatWaitsInALaterCall) {
 
 TEST(Verdict, BlamesTheRankOfManyThatMadeAnotherCall) {
   Job job = job_of(3);
-  for (RankView& one : job.communicators[0].view.ranks) {
+  for (RankSnapshot& one : job.communicators[0].snapshot.ranks) {
     one.past.push_back({.record = allreduce(5, one.rank == 1 ? 9 : 8)});
   }
-  job.communicators[0].view.stopped = true;
+  job.communicators[0].snapshot.stopped = true;
   EXPECT_EQ(first_of(job).cause, Cause::kMismatch);
   EXPECT_EQ(first_of(job).ranks, std::vector<int>{1});
 }
 
 TEST(Verdict, NamesTheRankWhoseEndHasBrokenACommunicator) {
   Job job = job_of(3);
-  CommunicatorView& view = job.communicators[0].view;
-  view.stopped = true;
-  view.cause_code = static_cast<uint32_t>(Code::kPeerFailed);
-  view.ranks[2].left = true;
+  CommunicatorSnapshot& snapshot = job.communicators[0].snapshot;
+  snapshot.stopped = true;
+  snapshot.cause_code = static_cast<uint32_t>(Code::kPeerFailed);
+  snapshot.ranks[2].left = true;
   EXPECT_EQ(first_of(job).cause, Cause::kDestroyed);
   EXPECT_EQ(first_of(job).ranks, std::vector<int>{2});
-  view.ranks[2].left = false;
-  view.ranks[2].answers = false;
+  snapshot.ranks[2].left = false;
+  snapshot.ranks[2].answers = false;
   EXPECT_EQ(first_of(job).cause, Cause::kDead);
   EXPECT_EQ(first_of(job).ranks, std::vector<int>{2});
 }
@@ -527,9 +527,9 @@ TEST(Verdict, TellsOfABrokenCommunicatorThoughOthersOfTheJobGoOn) {
   Job others = job_of(2);
   for (Process& process : others.processes) job.processes.push_back(process);
   others.communicators[0].processes = {2, 3};
-  others.communicators[0].moved = others.communicators[0].view.ranks[0].moved = true;
+  others.communicators[0].moved = others.communicators[0].snapshot.ranks[0].moved = true;
   job.communicators.push_back(others.communicators[0]);
-  job.communicators[0].view.stopped = true;
+  job.communicators[0].snapshot.stopped = true;
   EXPECT_EQ(judge(job, 60).outcome, Outcome::kHangs);
 }
 

@@ -24,14 +24,14 @@ struct PastCall {
   uint64_t ended = 0;
 };
 
-struct RankView {
+struct RankSnapshot {
   int place = 0;  // on this host
   int rank = 0;   // in the communicator
   int global_rank = -1;
   int pid = 0;  // as it calls itself
   uint64_t started = 0;
   uint64_t inquiries = 0;  // the socket of its process for these (inspect/inquiry.hpp); 0: none
-  // The host of a rank that is not on the view's. Also whether anybody there has told of it, or
+  // The host of a rank that is not on the snapshot's. Also whether anybody there has told of it, or
   // else for how long it has been silent.
   std::string host = {};
   bool answers = true;
@@ -56,7 +56,7 @@ struct RankView {
   [[nodiscard]] const PastCall* call(uint64_t sequence) const;
 };
 
-struct CommunicatorView {
+struct CommunicatorSnapshot {
   std::string name;
   std::string job;
   std::string host;
@@ -64,18 +64,18 @@ struct CommunicatorView {
   int all_ranks = 0;
   Moment made;
   bool stopped = false;
-  std::string cause;            // if so
-  uint32_t cause_code = 0;      // a tutti_status; 0: not known here
-  std::vector<RankView> ranks;  // of this host, and of others that have been asked for
+  std::string cause;                // if so
+  uint32_t cause_code = 0;          // a tutti_status; 0: not known here
+  std::vector<RankSnapshot> ranks;  // of this host, and of others that have been asked for
 
   // Whether it has ranks on several hosts; and whether some of these are unknown here.
   [[nodiscard]] bool across_hosts() const {
     return lacks_ranks() ||
-           std::ranges::any_of(ranks, [](const RankView& rank) { return !rank.host.empty(); });
+           std::ranges::any_of(ranks, [](const RankSnapshot& rank) { return !rank.host.empty(); });
   }
   [[nodiscard]] bool lacks_ranks() const { return all_ranks > static_cast<int>(ranks.size()); }
-  [[nodiscard]] const RankView* find(int rank) const;
-  [[nodiscard]] const std::string& host_of(const RankView& rank) const {
+  [[nodiscard]] const RankSnapshot* find(int rank) const;
+  [[nodiscard]] const std::string& host_of(const RankSnapshot& rank) const {
     return rank.host.empty() ? host : rank.host;
   }
 };
@@ -86,6 +86,6 @@ bool makes_sense(const Moment& moment);
 bool makes_sense(const Wait& wait);
 
 // An error if it is not the memory of a communicator of this version of Tutti, or makes no sense.
-Result<CommunicatorView> view(const Source& source);
+Result<CommunicatorSnapshot> take_snapshot(const Source& source);
 
 }  // namespace tutti::inspect

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // What is read of a communicator's memory from outside, and what is not taken from it.
-#include "inspect/view.hpp"
+#include "inspect/snapshot.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -42,10 +42,10 @@ void sum(tutti::Communicator& communicator) {
   ASSERT_TRUE(communicator.executor().run(call).ok());
 }
 
-Result<CommunicatorView> view_of_this_process() {
+Result<CommunicatorSnapshot> view_of_this_process() {
   const auto processes = find_processes({getpid()});
   if (processes.size() != 1 || processes[0].files.size() != 1) return Status(Code::kInternal, "?");
-  return view(*open_source(processes[0].files.begin()->first, processes));
+  return take_snapshot(*open_source(processes[0].files.begin()->first, processes));
 }
 
 Call long_sum(std::vector<float>& data) {
@@ -125,14 +125,14 @@ std::vector<std::byte> memory_of_three() {
 
 TEST(View, TellsOfTheLastCallsOfEachRank) {
   const Copy source(memory_of_three());
-  const auto seen = view(source);
+  const auto seen = take_snapshot(source);
   ASSERT_TRUE(seen.ok()) << seen.status().message();
   EXPECT_EQ(seen->name, "test");
   EXPECT_EQ(seen->all_ranks, 3);
   EXPECT_FALSE(seen->stopped);
   ASSERT_EQ(seen->ranks.size(), 3u);
   const StampClock clock(seen->made, moment_now());
-  for (const RankView& rank : seen->ranks) {
+  for (const RankSnapshot& rank : seen->ranks) {
     EXPECT_TRUE(rank.present);
     EXPECT_EQ(rank.rank, rank.place);
     EXPECT_EQ(rank.pid, getpid());
@@ -149,9 +149,9 @@ TEST(View, RefusesMemoryOfAnotherVersion) {
   Copy source(memory_of_three());
   auto* about = reinterpret_cast<shm::Descriptor*>(source.bytes.data() + shm::kDescriptorAt);
   about->version = 99;
-  EXPECT_NE(view(source).status().message().find("another version"), std::string::npos);
+  EXPECT_NE(take_snapshot(source).status().message().find("another version"), std::string::npos);
   about->magic = 1;
-  EXPECT_EQ(view(source).status().code(), Code::kInvalidArgument);
+  EXPECT_EQ(take_snapshot(source).status().code(), Code::kInvalidArgument);
 }
 
 // Whatever some process has written there.
@@ -171,13 +171,13 @@ TEST(View, TakesNonsenseForNonsense) {
     }
     if (round % 5 == 0) source.bytes.resize(random() % source.bytes.size());
     Communicator communicator;
-    auto seen = view(source);
+    auto seen = take_snapshot(source);
     if (!seen.ok()) {
       ++refused;
       continue;
     }
-    communicator.view = *std::move(seen);
-    communicator.processes.assign(communicator.view.ranks.size(), -1);
+    communicator.snapshot = *std::move(seen);
+    communicator.processes.assign(communicator.snapshot.ranks.size(), -1);
     Job job;
     job.communicators.push_back(std::move(communicator));
     EXPECT_FALSE(judge(job, 60).text.empty());
@@ -187,9 +187,9 @@ TEST(View, TakesNonsenseForNonsense) {
 }
 
 TEST(View, TakesNothingFromAShortFile) {
-  EXPECT_FALSE(view(Copy({})).ok());
-  EXPECT_FALSE(view(Copy(std::vector<std::byte>(100))).ok());
-  EXPECT_FALSE(view(Copy(std::vector<std::byte>(1 << 20))).ok());
+  EXPECT_FALSE(take_snapshot(Copy({})).ok());
+  EXPECT_FALSE(take_snapshot(Copy(std::vector<std::byte>(100))).ok());
+  EXPECT_FALSE(take_snapshot(Copy(std::vector<std::byte>(1 << 20))).ok());
 }
 
 TEST(Processes, KnowTheMemoryOfCommunicatorsByItsName) {

@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "inspect/view.hpp"
+#include "inspect/snapshot.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -178,7 +178,7 @@ void take_demand(const DemandNote& note, std::optional<Demand>& demand) {
   }
 }
 
-void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankView& rank) {
+void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankSnapshot& rank) {
   const auto& notes = *part_of<Notes>(lane, about.notes_at);
   rank.entered += part_of<Progress>(lane, about.progress_at)->tick.load(std::memory_order_relaxed);
   std::vector<PastCall> calls;
@@ -197,7 +197,7 @@ void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankView
   rank.entered += static_cast<uint32_t>(rank.last_sequence());
 }
 
-bool take_rank(const Source& source, const Descriptor& about, uint64_t place, RankView& rank) {
+bool take_rank(const Source& source, const Descriptor& about, uint64_t place, RankSnapshot& rank) {
   Raw<Member> member{};
   if (!read_raw(source, about.members_at + place * sizeof(Member), member)) return false;
   rank.place = static_cast<int>(place);
@@ -222,14 +222,14 @@ bool take_rank(const Source& source, const Descriptor& about, uint64_t place, Ra
 
 }  // namespace
 
-const PastCall* RankView::call(uint64_t sequence) const {
+const PastCall* RankSnapshot::call(uint64_t sequence) const {
   const auto found =
       std::ranges::find(past, sequence, [](const PastCall& call) { return call.record.sequence; });
   return found == past.end() ? nullptr : &*found;
 }
 
-const RankView* CommunicatorView::find(int rank) const {
-  const auto found = std::ranges::find(ranks, rank, &RankView::rank);
+const RankSnapshot* CommunicatorSnapshot::find(int rank) const {
+  const auto found = std::ranges::find(ranks, rank, &RankSnapshot::rank);
   return found == ranks.end() ? nullptr : &*found;
 }
 
@@ -245,14 +245,14 @@ bool makes_sense(const Wait& wait) {
          wait.since_ms <= kMost_ms;
 }
 
-Result<CommunicatorView> view(const Source& source) {
+Result<CommunicatorSnapshot> take_snapshot(const Source& source) {
   Raw<Descriptor> about{};
   if (!read_raw(source, shm::kDescriptorAt, about)) {
     return Status(Code::kSystem, "the shared memory cannot be read");
   }
   TUTTI_RETURN_IF_ERROR(check(*about));
   if (!makes_sense(about->made)) return nonsense("beginning");
-  CommunicatorView seen;
+  CommunicatorSnapshot seen;
   seen.name = printable(about->name);
   seen.job = printable(about->job);
   seen.host = printable(about->host);
@@ -267,7 +267,7 @@ Result<CommunicatorView> view(const Source& source) {
     seen.cause_code = state->cause_code;
   }
   for (uint64_t place = 0; place < about->ranks; ++place) {
-    RankView rank;
+    RankSnapshot rank;
     if (!take_rank(source, *about, place, rank)) return nonsense("size");
     seen.ranks.push_back(std::move(rank));
   }
