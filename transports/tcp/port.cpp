@@ -78,7 +78,7 @@ size_t TcpPort::most_receives() const { return kMostReceives; }
 void TcpPort::close() {
   closed_ = true;
   listener_.close();
-  wires_.clear();
+  connections_.clear();
   peers_.clear();
   poller_.reset();
 }
@@ -104,7 +104,7 @@ void TcpPort::dial(int rank) {
 void TcpPort::give_up(int rank, std::string_view why) {
   Peer& to = peer(rank);
   to.call.reset();
-  to.wire.fail(
+  to.connection.fail(
       fmt::format("connecting to {} from {}: {}", listener_of(rank).address.text(), where_, why));
 }
 
@@ -145,28 +145,28 @@ void TcpPort::take_call(Introduction caller) {
   if (said >= peers_.size() || said == static_cast<uint32_t>(rank_)) return;
   const auto rank = static_cast<int>(said);
   Peer& from = peer(rank);
-  if (from.wire.open() || !from.wire.failure().empty()) return;
+  if (from.connection.open() || !from.connection.failure().empty()) return;
   if (from.call && rank > rank_) return;
   from.call.reset();
   if (!caller.answer_call()) return;
   begin(rank, caller);
 }
 
-bool TcpPort::watch(int socket, DataConnection* wire) {
+bool TcpPort::watch(int socket, DataConnection* connection) {
   epoll_event event{};
   event.events = EPOLLIN;
-  event.data.ptr = wire;
+  event.data.ptr = connection;
   return epoll_ctl(poller_.get(), EPOLL_CTL_ADD, socket, &event) == 0;
 }
 
 void TcpPort::begin(int rank, Introduction& introduction) {
-  DataConnection& wire = peer(rank).wire;
-  if (!watch(introduction.socket(), &wire)) return give_up(rank, std::strerror(errno));
+  DataConnection& connection = peer(rank).connection;
+  if (!watch(introduction.socket(), &connection)) return give_up(rank, std::strerror(errno));
   ++met_;
-  wires_.push_back(&wire);
+  connections_.push_back(&connection);
   const Handshake& handshake = introduction.handshake();
-  if (settings_.encrypt) wire.encrypt(handshake.incoming(), handshake.outgoing());
-  wire.begin(introduction.take_socket());
+  if (settings_.encrypt) connection.encrypt(handshake.incoming(), handshake.outgoing());
+  connection.begin(introduction.take_socket());
   if (all_met()) listener_.close();
 }
 
@@ -186,21 +186,22 @@ Posted TcpPort::post(Request& request) {
     return Posted::kYes;
   }
   Peer& other = peer(request.peer);
-  if (!other.wire.failure().empty()) {
-    error_ = Status(Code::kSystem, other.wire.failure());
+  if (!other.connection.failure().empty()) {
+    error_ = Status(Code::kSystem, other.connection.failure());
     return Posted::kFailed;
   }
   if (request.kind == Request::Kind::kPieceIn) {
-    other.wire.expect(request);
+    other.connection.expect(request);
     return Posted::kYes;
   }
-  other.wire.send(request);
-  if (!other.wire.open() && !other.call && other.wire.failure().empty()) call(request.peer);
+  other.connection.send(request);
+  if (!other.connection.open() && !other.call && other.connection.failure().empty())
+    call(request.peer);
   return Posted::kYes;
 }
 
 void TcpPort::cancel(Request& request) {
-  if (request.kind == Request::Kind::kPieceIn) peer(request.peer).wire.forget(request);
+  if (request.kind == Request::Kind::kPieceIn) peer(request.peer).connection.forget(request);
 }
 
 ptrdiff_t TcpPort::poll(std::span<Completion> ended) {
@@ -211,7 +212,7 @@ ptrdiff_t TcpPort::poll(std::span<Completion> ended) {
     if (ended[count].end != Completion::End::kDone && count > 0) break;
     inbox_.remove_first();
     if (ended[count].end == Completion::End::kDone) continue;
-    error_ = Status(Code::kSystem, peer(ended[count].request->peer).wire.failure());
+    error_ = Status(Code::kSystem, peer(ended[count].request->peer).connection.failure());
     return 1;
   }
   return static_cast<ptrdiff_t>(count);
@@ -220,16 +221,16 @@ ptrdiff_t TcpPort::poll(std::span<Completion> ended) {
 void TcpPort::cut(int rank, uint32_t /*rail*/) {
   Peer& other = peer(rank);
   other.call.reset();
-  if (other.wire.failure().empty()) other.wire.fail("it was given up");
+  if (other.connection.failure().empty()) other.connection.fail("it was given up");
 }
 
 void TcpPort::check_answers() {
   const int64_t now = now_ms();
   if (now < next_check_ms_) return;
   next_check_ms_ = now + kCheckMs;
-  for (DataConnection* wire : wires_) {
-    if (wire->open())
-      wire->check_answers(settings_.replaceable ? kUnansweredOfRailMs : kUnansweredMs);
+  for (DataConnection* connection : connections_) {
+    if (connection->open())
+      connection->check_answers(settings_.replaceable ? kUnansweredOfRailMs : kUnansweredMs);
   }
 }
 
@@ -238,9 +239,9 @@ void TcpPort::poll_listener() {
   const bool few = has_few_peers();
   const bool knocked = few ? !all_met() : ask_poller();
   if (knocked || listener_.has_visitors() || !calls_.empty()) take_calls();
-  for (DataConnection* wire : wires_) {
-    if (wire->has_more() && wire->open()) wire->write();
-    if ((few || wire->holds_back()) && wire->open()) wire->read();
+  for (DataConnection* connection : connections_) {
+    if (connection->has_more() && connection->open()) connection->write();
+    if ((few || connection->holds_back()) && connection->open()) connection->read();
   }
 }
 
@@ -250,15 +251,15 @@ bool TcpPort::ask_poller() {
   std::array<epoll_event, 16> events;
   const int count = epoll_wait(poller_.get(), events.data(), events.size(), 0);
   if (count < 0 && errno != EINTR) {  // a filter of system calls, set since the start
-    for (DataConnection* wire : wires_) {
-      if (wire->open()) wire->read();
+    for (DataConnection* connection : connections_) {
+      if (connection->open()) connection->read();
     }
     return true;
   }
   for (int i = 0; i < count; ++i) {
-    auto* wire = static_cast<DataConnection*>(events[static_cast<size_t>(i)].data.ptr);
-    if (wire == nullptr) knocked = true;
-    if (wire != nullptr && wire->open()) wire->read();
+    auto* connection = static_cast<DataConnection*>(events[static_cast<size_t>(i)].data.ptr);
+    if (connection == nullptr) knocked = true;
+    if (connection != nullptr && connection->open()) connection->read();
   }
   return knocked;
 }

@@ -44,12 +44,12 @@ class TcpPort final : public nics::AddressedPort {
 
  private:
   struct Peer {
-    Peer(Inbox& inbox, int rank) : wire(inbox, &connection) {
-      connection.kind = frames::Request::Kind::kConnection;
-      connection.peer = rank;
+    Peer(Inbox& inbox, int rank) : connection(inbox, &until_broken) {
+      until_broken.kind = frames::Request::Kind::kConnection;
+      until_broken.peer = rank;
     }
-    frames::Request connection;
-    DataConnection wire;
+    frames::Request until_broken;
+    DataConnection connection;
     // A call at its listener that has not been answered yet.
     std::unique_ptr<Introduction> call;
     int refused = 0;  // calls
@@ -63,7 +63,7 @@ class TcpPort final : public nics::AddressedPort {
   void give_up(int rank, std::string_view why);
   void call_again(int rank, std::string_view why);
   void take_call(Introduction caller);
-  bool watch(int socket, DataConnection* wire);
+  bool watch(int socket, DataConnection* connection);
   void begin(int rank, Introduction& introduction);
   void poll_listener();
   void check_answers();
@@ -92,7 +92,7 @@ class TcpPort final : public nics::AddressedPort {
   std::vector<ListenerAddress> listeners_;    // by rank
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null: not dealt with yet
   std::vector<int> calls_;                    // whom this rank is calling
-  std::vector<DataConnection*> wires_;        // those that have been open
+  std::vector<DataConnection*> connections_;  // those that have been open
   size_t met_ = 0;
   uint32_t polls_ = 0;
   int64_t next_check_ms_ = 0;
