@@ -14,7 +14,7 @@ namespace {
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t slice = q.bytes() / static_cast<uint64_t>(q.ranks);
   // Pulls that are plain copies are part of what is touched.
-  const uint64_t touched = q.limits.views ? 3 * q.bytes() - slice : 2 * slice;
+  const uint64_t touched = q.limits.maps_peers ? 3 * q.bytes() - slice : 2 * slice;
   return 3 * sync_s(q, m) + (q.ranks - 1) * (pull_s(q, slice, m) + pull_fresh_s(q, slice, m)) +
          combine_s(q.bytes(), m) + touch_s(q, touched, m);
 }

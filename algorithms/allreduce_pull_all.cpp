@@ -12,7 +12,7 @@ namespace tutti {
 namespace {
 
 int pieces_of(const Problem& q) {
-  const uint64_t longest = q.limits.views ? kPulledBytes : pulled_piece(q);
+  const uint64_t longest = q.limits.maps_peers ? kPulledBytes : pulled_piece(q);
   return std::max(1, parts_of_at_most(q.bytes(), longest));
 }
 
@@ -49,7 +49,7 @@ void reduce_where_it_lies(const Problem& q, Builder& b) {
 }
 
 void build(const Problem& q, Builder& b) {
-  if (q.limits.views) return reduce_where_it_lies(q, b);
+  if (q.limits.maps_peers) return reduce_where_it_lies(q, b);
   const int pieces = pieces_of(q);
   const uint64_t longest = whole_lines(part_of(q.bytes(), pieces, 0).bytes + 64);
   // In place, a piece is pulled ahead of the one that is reduced. Otherwise the nearest peer's

@@ -117,9 +117,9 @@ inline double buffers_s(const Problem& q, const Machine& m) {
   return touch_s(q, buffer_bytes(q), m);
 }
 
-// Reading a buffer of a peer where it lies (Limits::views). Other ranks read it as well, so only
-// the first of them gets it from memory.
-inline double view_s(const Problem& q, uint64_t bytes, const Machine& m) {
+// Reading a buffer of a peer where it lies (Limits::maps_peers). Other ranks read it as well, so
+// only the first of them gets it from memory.
+inline double mapped_read_s(const Problem& q, uint64_t bytes, const Machine& m) {
   const double per_byte = buffers_are_cached(q, m) ? m.handover_s : m.walk_read_s;
   return static_cast<double>(bytes) * per_byte;
 }
@@ -127,7 +127,7 @@ inline double view_s(const Problem& q, uint64_t bytes, const Machine& m) {
 // pi + n pull: from the send buffer of a peer, which at best has not been written since the last
 // call.
 inline double pull_s(const Problem& q, uint64_t bytes, const Machine& m) {
-  if (q.limits.views) return view_s(q, bytes, m);
+  if (q.limits.maps_peers) return mapped_read_s(q, bytes, m);
   const double per_byte = buffers_are_cached(q, m)            ? m.pull_cached_s
                           : q.bytes() < q.limits.stream_bytes ? m.pull_shared_s
                                                               : m.pull_memory_s;
@@ -136,7 +136,7 @@ inline double pull_s(const Problem& q, uint64_t bytes, const Machine& m) {
 
 // A pull of what the peer has just written: from its second-level cache, if that holds it.
 inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
-  if (q.limits.views) return view_s(q, bytes, m);
+  if (q.limits.maps_peers) return mapped_read_s(q, bytes, m);
   if (2 * bytes > m.cache_bytes) return pull_s(q, bytes, m);
   const double per_byte =
       q.bytes() < q.limits.stream_bytes ? m.pull_cached_s + m.handover_s : m.pull_memory_s;

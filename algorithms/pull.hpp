@@ -25,13 +25,13 @@ inline uint64_t pulled_piece(const Problem& q) {
 inline void await_turn_to_pull(const Problem& q, Builder& b, uint32_t done) {
   const int readers = q.limits.pull_readers;
   const int turn = (q.rank - q.root + q.ranks) % q.ranks;  // the root's is 0, and not meant
-  if (readers > 0 && turn > readers && !q.limits.views) b.await(rank_after(q, -readers), done);
+  if (readers > 0 && turn > readers && !q.limits.maps_peers) b.await(rank_after(q, -readers), done);
 }
 
 // Whether what is pulled, or made of it, goes to the receive buffer past the caches: that pays
 // where pulls are plain copies.
 inline bool pulls_stream(const Problem& q, uint64_t bytes) {
-  return q.limits.views && streams(q, bytes);
+  return q.limits.maps_peers && streams(q, bytes);
 }
 
 // dst <- the reduction over all ranks of `bytes` at send_at(offset), piece by piece. Unless dst is
@@ -39,7 +39,7 @@ inline bool pulls_stream(const Problem& q, uint64_t bytes) {
 // it is read straight from there.
 inline void reduce_by_pulling(const Problem& q, Builder& b, Ref dst, uint64_t offset,
                               uint64_t bytes, bool streams) {
-  if (q.limits.views) {
+  if (q.limits.maps_peers) {
     const auto sources = one_of_each_rank(q, send_at(offset), Space::kPeerSend, offset);
     return b.reduce(dst, sources, bytes, true, streams);
   }

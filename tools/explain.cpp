@@ -105,10 +105,10 @@ Problem shared_problem(const ExplainOptions& options, const tutti::Selector& sel
   const auto schedule_of = [&](const Problem& q) {
     return build_schedule(*choose(options, selector, q).algorithm, q);
   };
-  const Problem viewed = seen_by_all(problem);
+  const Problem mapped = seen_by_all(problem);
   if (can_go_over(problem.collective, schedule_of(problem)) &&
-      schedule_of(viewed).exports_buffers) {
-    return viewed;
+      schedule_of(mapped).exports_buffers) {
+    return mapped;
   }
   fail(
       fmt::format("--shared: {} of {} bytes does not look at the peers' buffers, and does the same "

@@ -73,12 +73,12 @@ class Window {
   virtual Status reserve_ping_pong(uint64_t /*bytes*/) { return {}; }
   // Whether an address of the process of `rank` (this one included) is in memory that it got from
   // SharedMemory::allocate(). All ranks come to the same answer; and if it is yes for some
-  // address of each of them, all can view() all of these.
+  // address of each of them, all have all of these mapped().
   [[nodiscard]] virtual bool is_shared(int /*rank*/, uint64_t /*address*/) const { return false; }
   // The address at which this process reads a peer's memory; null if that is not shared, or if this
   // rank has never called allocate().
-  [[nodiscard]] virtual const std::byte* view(int /*rank*/, uint64_t /*address*/,
-                                              uint64_t /*bytes*/) const {
+  [[nodiscard]] virtual const std::byte* mapped(int /*rank*/, uint64_t /*address*/,
+                                                uint64_t /*bytes*/) const {
     return nullptr;
   }
   // Copies from an address of the process of `rank`; only if SharedMemory::can_pull().
@@ -99,13 +99,13 @@ class SharedMemory {
   virtual Result<std::unique_ptr<Window>> open_window(int lane) = 0;
   // Whether ranks can read one another's memory: the same on all.
   [[nodiscard]] virtual bool can_pull() const = 0;
-  // Memory for buffers of this rank which its peers can view, zeroed and present. It is aligned to
+  // Memory for buffers of this rank which its peers map, zeroed and present. It is aligned to
   // huge pages (2 MiB) from one of them on, and to pages below. Null if there is none to be had. It
   // goes with the transport. One thread at a time.
   virtual void* allocate(uint64_t bytes) = 0;
   virtual void free(void* memory) = 0;
   // Whether there can ever be any, on all ranks alike.
-  [[nodiscard]] virtual bool can_view() const = 0;
+  [[nodiscard]] virtual bool can_map_peers() const = 0;
 
  protected:
   ~SharedMemory() = default;  // a transport owns it

@@ -150,7 +150,7 @@ Status Communicator::connect(Exchange& exchange, std::optional<NetworkFigures> k
   connection_ = *std::move(connection);
   if (connection_.joined != nullptr) inputs.hosts = connection_.joined->hosts();
   inputs.pulls = shared_memory().can_pull();
-  inputs.views = shared_memory().can_view();
+  inputs.maps_peers = shared_memory().can_map_peers();
   if (rank_ == 0) announce(config_.name, ranks_, connection_);
   health_ = std::make_unique<Health>(rank_, *connection_.transport);
   const int job_rank =

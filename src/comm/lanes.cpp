@@ -38,7 +38,7 @@ Lanes::Lanes(Connection& connection, int rank, int ranks, const PlanInputs& inpu
       ranks_(ranks),
       limits_(limits_on_host(inputs)),
       cache_domains_(cache_domains_around(rank, inputs)),
-      can_view_(inputs.views),
+      can_map_peers_(inputs.maps_peers),
       staging_(staging) {}
 
 Result<std::unique_ptr<Lanes>> Lanes::create(Connection& connection, int rank, int ranks,
@@ -94,7 +94,7 @@ void Lanes::join_column(JoinedTransport& joined) {
   const Hosts& hosts = joined.hosts();
   scopes_.emplace(hosts, rank_, choose_phases_,
                   PlanContext{.limits = limits_,
-                              .can_view = can_view_,
+                              .can_map_peers = can_map_peers_,
                               .cache_domains = cache_domains_ ? &*cache_domains_ : nullptr});
   for (const InColumn among : {InColumn::kAll, InColumn::kGroup, InColumn::kAcross}) {
     if (scopes_->in_column(among) == nullptr) continue;
@@ -149,7 +149,7 @@ PlanContext Lanes::context() const {
   context.ranks = ranks_;
   if (connection_.joined == nullptr) {
     context.limits = limits_;
-    context.can_view = can_view_;
+    context.can_map_peers = can_map_peers_;
     context.cache_domains = cache_domains_ ? &*cache_domains_ : nullptr;
   } else {
     context.hosts = &connection_.joined->hosts();

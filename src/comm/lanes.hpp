@@ -46,7 +46,7 @@ class Lanes {
   const int ranks_;
   const Limits limits_;                       // of the ranks of this host
   const std::optional<Hosts> cache_domains_;  // of these, if there are several
-  const bool can_view_;
+  const bool can_map_peers_;
   const Staging staging_;
   Choose choose_;
   // If the ranks are on several hosts.

@@ -37,8 +37,8 @@ Result<OwnView> own_view(const Environment& environment, int rank, int ranks,
                          const std::string& root = "");
 
 struct Agreement {
-  // All but `pulls` and `views`. Whether the ranks of a host can share memory is found out later,
-  // and `network` is measured later where it is not known.
+  // All but `pulls` and `maps_peers`. Whether the ranks of a host can share memory is found out
+  // later, and `network` is measured later where it is not known.
   PlanInputs inputs;
   uint64_t key = 0;  // of rank 0's choosing: the same on all, and no other's
 };

@@ -45,12 +45,12 @@ bool Addresses::sees_all_buffers() {
   return true;
 }
 
-void Addresses::view_buffers() {
+void Addresses::take_mapped_buffers() {
   for (int peer = 0; peer < ranks(); ++peer) {
     if (peer == rank_) continue;
     for (std::byte*& buffer : buffers_of(peer)) {
       const auto theirs = reinterpret_cast<uint64_t>(buffer);
-      buffer = const_cast<std::byte*>(window_->view(peer, theirs, 0));
+      buffer = const_cast<std::byte*>(window_->mapped(peer, theirs, 0));
     }
   }
 }

@@ -62,7 +62,7 @@ class Addresses {
   // the same answer, for they look at the same addresses.
   [[nodiscard]] bool sees_all_buffers();
   // Turns the addresses of peers' buffers into those at which this process maps them.
-  void view_buffers();
+  void take_mapped_buffers();
 
   // The beginning of a copy of a rank's slots, wherever in it the slot of the call lies.
   [[nodiscard]] const std::byte* slots_of(int rank, size_t copy) const {

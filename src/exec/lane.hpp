@@ -146,7 +146,7 @@ class BasicLane {
   bool has_come_to(int peer, uint32_t tick);
   bool entered(int peer);
   bool all_entered();
-  bool go_on_viewing();
+  bool go_on_mapped();
   bool was_not_stopped();
   void start_trial();
   void finish_trial();

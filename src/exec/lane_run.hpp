@@ -145,12 +145,12 @@ Advance BasicLane<Parts>::advance(size_t stop) {
 }
 
 // Returns whether the lane has gone on, past this step and the one that runs with it, or to another
-// schedule (go_on_viewing). If not, the step is run again later.
+// schedule (go_on_mapped). If not, the step is run again later.
 template <typename Parts>
 bool BasicLane<Parts>::run(const Step& step) {
   switch (step.kind) {
     case StepKind::kPull:
-      if (!part_->views) {
+      if (!part_->maps_peers) {
         if (!pull(step)) return false;
         break;
       }
@@ -164,8 +164,9 @@ bool BasicLane<Parts>::run(const Step& step) {
     case StepKind::kPublish: publish(step.tick); break;
     case StepKind::kAwait:
       if (!arrived(step)) return false;
-      if (part_->viewing != nullptr && step.peer == kAllPeers && addresses_.sees_all_buffers()) {
-        return go_on_viewing();
+      if (part_->when_mapped != nullptr && step.peer == kAllPeers &&
+          addresses_.sees_all_buffers()) {
+        return go_on_mapped();
       }
       break;
     case StepKind::kSend: messages_.send(step.peer, addresses_.of(step.src), step.bytes); break;
@@ -240,12 +241,12 @@ bool BasicLane<Parts>::arrived(const Step& step) {
 
 // The other schedule goes on behind the entry, with which both begin, and which is done.
 template <typename Parts>
-bool BasicLane<Parts>::go_on_viewing() {
+bool BasicLane<Parts>::go_on_mapped() {
   trials_.forget_time();
-  part_ = part_->viewing.get();
+  part_ = part_->when_mapped.get();
   next_ = 1;
   addresses_.set_scratch(engine_.scratch(part_->schedule.scratch_bytes));
-  addresses_.view_buffers();
+  addresses_.take_mapped_buffers();
   return true;
 }
 
@@ -339,7 +340,7 @@ template <typename Parts>
 bool BasicLane<Parts>::pull(const Step& step) {
   const auto from = reinterpret_cast<uint64_t>(addresses_.of(step.src));
   if (!reader_.asks()) {
-    if (const std::byte* seen = window_->view(step.peer, from, step.bytes)) {
+    if (const std::byte* seen = window_->mapped(step.peer, from, step.bytes)) {
       copy(step, seen);
       return true;
     }

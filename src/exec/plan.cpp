@@ -45,7 +45,7 @@ ScheduledPlan make_scheduled(const Algorithm& algorithm, const Problem& whole, i
   part.offset = range.offset;
   part.slot_extent = slot_extent_of(part, problem);
   part.announces = part.schedule.exports_buffers;
-  part.views = problem.limits.views;
+  part.maps_peers = problem.limits.maps_peers;
   part.has_root = has_root(problem.collective);
   part.ping_pong_slots = part.schedule.ping_pong_slots && problem.ranks == 2;
   if (part.ping_pong_slots) part.traits.staged = 0;  // lines go over once, however far that is
@@ -83,28 +83,28 @@ ScheduledPlan& scheduled_of(Plan& plan, int lane) {
   return std::get<ScheduledPlan>(plan.lanes[static_cast<size_t>(lane)]);
 }
 
-// Adds what lanes may go on with after the entry (ScheduledPlan::viewing). Plans whose lanes cannot
-// do that, as those of small calls, ask for no further choice. All ranks decide alike, because the
+// Adds what lanes may go on with after the entry (ScheduledPlan::when_mapped). Plans whose lanes
+// cannot do that, as those of small calls, ask for no further choice. All ranks decide alike: the
 // schedules of a collective without a root have the same form on all of them.
-void add_viewing(Plan& plan, const Problem& problem, const PlanContext& context) {
-  if (!context.can_view) return;
-  const auto may_view = [&](const LanePlan& lane) {
+void add_mapped(Plan& plan, const Problem& problem, const PlanContext& context) {
+  if (!context.can_map_peers) return;
+  const auto may_map = [&](const LanePlan& lane) {
     return can_go_over(problem.collective, std::get<ScheduledPlan>(lane).schedule);
   };
-  if (std::ranges::none_of(plan.lanes, may_view)) return;
-  const Problem viewed = seen_by_all(problem);
-  const Algorithm* algorithm = (*context.choose)(viewed).algorithm;
+  if (std::ranges::none_of(plan.lanes, may_map)) return;
+  const Problem mapped = seen_by_all(problem);
+  const Algorithm* algorithm = (*context.choose)(mapped).algorithm;
   if (algorithm == nullptr) return;
   const auto lanes = static_cast<int>(plan.lanes.size());
   for (int lane = 0; lane < lanes; ++lane) {
     ScheduledPlan& part = scheduled_of(plan, lane);
     if (!can_go_over(problem.collective, part.schedule)) continue;
-    ScheduledPlan viewing = make_scheduled(*algorithm, viewed, lanes, lane);
-    if (!viewing.schedule.exports_buffers) continue;
+    ScheduledPlan when_mapped = make_scheduled(*algorithm, mapped, lanes, lane);
+    if (!when_mapped.schedule.exports_buffers) continue;
     part.schedule.exports_buffers = part.announces = true;
-    part.traits.most_sources = std::max(part.traits.most_sources, viewing.traits.most_sources);
-    part.traits.uses_window |= viewing.traits.uses_window;
-    part.viewing = std::make_shared<const ScheduledPlan>(std::move(viewing));
+    part.traits.most_sources = std::max(part.traits.most_sources, when_mapped.traits.most_sources);
+    part.traits.uses_window |= when_mapped.traits.uses_window;
+    part.when_mapped = std::make_shared<const ScheduledPlan>(std::move(when_mapped));
   }
 }
 
@@ -190,7 +190,7 @@ bool can_go_over(Collective collective, const Schedule& schedule) {
 
 Problem seen_by_all(Problem problem) {
   problem.limits.pulls = true;
-  problem.limits.views = true;
+  problem.limits.maps_peers = true;
   return problem;
 }
 
@@ -214,7 +214,7 @@ size_t Plan::steps() const {
     }
     const ScheduledPlan& part = *scheduled(lane);
     steps += part.schedule.steps.size();
-    if (part.viewing != nullptr) steps += part.viewing->schedule.steps.size();
+    if (part.when_mapped != nullptr) steps += part.when_mapped->schedule.steps.size();
     for (const auto& other : part.other_arms) steps += other->schedule.steps.size();
   }
   return steps;
@@ -242,7 +242,7 @@ std::shared_ptr<Plan> make_plan(const Call& call, const PlanKey& key, const Plan
   for (int lane = 0; lane < lanes; ++lane) {
     plan->lanes.emplace_back(make_scheduled(*plan->algorithm, problem, lanes, lane));
   }
-  add_viewing(*plan, problem, context);
+  add_mapped(*plan, problem, context);
   if (chosen.other_route != nullptr || chosen.with_other_stores != nullptr) {
     add_arms(*plan, chosen, problem);
   }

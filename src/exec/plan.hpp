@@ -31,12 +31,12 @@ struct Plan;
 struct ScheduledPlan {
   Schedule schedule;
   std::vector<ReceiveStep> receives;
-  // Facts about `schedule`; most_sources and uses_window are maxima over `viewing` and
+  // Facts about `schedule`; most_sources and uses_window are maxima over `when_mapped` and
   // `other_arms`, too.
   Traits traits;
   uint64_t offset = 0;
-  bool announces = false;  // its entry shows buffers, or announces an arm: see BasicLane::enter
-  bool views = false;      // reads buffers of peers where they lie (Limits::views)
+  bool announces = false;   // its entry shows buffers, or announces an arm: see BasicLane::enter
+  bool maps_peers = false;  // reads buffers of peers where they lie (Limits::maps_peers)
   // How many bytes of a slot the call may use, in whole cache lines; the same on every rank. 0: no
   // slot is used.
   uint64_t slot_extent = 0;
@@ -44,8 +44,8 @@ struct ScheduledPlan {
   // Whether it uses the ping-pong slots, which two ranks swap from call to call.
   bool ping_pong_slots = false;
   // The plan that replaces this one after the entry, if all buffers lie in memory that all ranks
-  // map (Limits::views), as the entries say. Null: this one goes on.
-  std::shared_ptr<const ScheduledPlan> viewing;
+  // map (Limits::maps_peers), as the entries say. Null: this one goes on.
+  std::shared_ptr<const ScheduledPlan> when_mapped;
   // The other arms that calls of this kind try, and use if they are faster (adapt/call_trials.hpp).
   // Their number is the same for all lanes of a plan and on all ranks.
   std::vector<std::shared_ptr<const ScheduledPlan>> other_arms;
@@ -118,7 +118,7 @@ struct PlanContext {
   int lanes = 1;
   int all_ranks = 0;  // of the call that those of this context are phases of; 0: they are none
   Limits limits;
-  bool can_view = false;  // SharedMemory::can_view()
+  bool can_map_peers = false;  // SharedMemory::can_map_peers()
   const Choose* choose = nullptr;
   const Choose* choose_alone = nullptr;  // the same for phases that are; null: `choose`
   // The hosts of the ranks if there are several. The contexts of the scopes of a composition, null

@@ -24,8 +24,8 @@
 // what it has read last, whose lines its caches have.
 //
 // Pulls. If Limits::pulls holds, ranks can also read the caller's buffers of a peer: spaces
-// kPeerSend and kPeerRecv. Only kPull steps may, and kReduce steps if Limits::views holds. For this
-// the entry of every rank shows where its buffers lie, instead of a payload
+// kPeerSend and kPeerRecv. Only kPull steps may, and kReduce steps if Limits::maps_peers holds. For
+// this the entry of every rank shows where its buffers lie, instead of a payload
 // (Schedule::exports_buffers). A rank pulls after await(peer, 1), and nobody ends before those that
 // pull from it have published that they are done. If ranks know the sizes of their own blocks only,
 // kPeerSend of a peer begins at the block that it has for this rank (Limits::exports_blocks). The

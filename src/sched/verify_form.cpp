@@ -63,7 +63,7 @@ class Form {
 
   Status check_buffer_of_peer(const Ref& ref) const {
     const StepKind kind = schedule_.steps[at_].kind;
-    if (kind != StepKind::kPull && !(kind == StepKind::kReduce && problem_.limits.views)) {
+    if (kind != StepKind::kPull && !(kind == StepKind::kReduce && problem_.limits.maps_peers)) {
       return fault("touches a buffer of a peer other than by pulling");
     }
     const int peer = ref.peer();

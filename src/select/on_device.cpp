@@ -53,7 +53,7 @@ Problem on_device(Problem problem) {
   problem.limits = {};
   problem.limits.slots.call_bytes = kCacheLine;  // they share memory, of which none is used
   problem.limits.pulls = true;
-  problem.limits.views = true;
+  problem.limits.maps_peers = true;
   problem.limits.exports_blocks = true;
   problem.hosts = nullptr;
   problem.cache_domains = nullptr;

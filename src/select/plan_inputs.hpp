@@ -32,9 +32,9 @@ struct PlanInputs {
 
   // ---- of this rank's host: the same on all ranks there
   int local_ranks = 1;
-  int cores = 1;       // that these ranks may use together
-  bool pulls = false;  // all of them can read one another's memory
-  bool views = false;  // they can have memory that all of them map
+  int cores = 1;            // that these ranks may use together
+  bool pulls = false;       // all of them can read one another's memory
+  bool maps_peers = false;  // they can have memory that all of them map
 
   [[nodiscard]] int lanes() const { return static_cast<int>(variables.worker_count); }
   [[nodiscard]] bool oversubscribed() const { return local_ranks > cores; }

@@ -98,7 +98,7 @@ bool Selector::reads_peers(const Algorithm& algorithm, const Problem& problem) c
 // The cheapest algorithm that takes the other route, if it is worth a trial. Both reduce in rank
 // order, so both give the same bits.
 const Algorithm* Selector::other_route_of(const Algorithm& chosen, const Problem& problem) const {
-  const bool may = adapts_ && problem.limits.pulls && !problem.limits.views &&
+  const bool may = adapts_ && problem.limits.pulls && !problem.limits.maps_peers &&
                    problem.known_to_all() && chosen.rank_order;
   if (!may) return nullptr;
   const TriedCall call{.bytes = problem.bytes(),
@@ -183,7 +183,7 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem) const {
     if (accept(*rule->algorithm, origin, problem, decision)) return decision;
   }
   // Tuner and file speak of buffers that each rank alone can see.
-  const bool advised = !problem.limits.views;
+  const bool advised = !problem.limits.maps_peers;
   if (advised && advice_.tuner.choose != nullptr && ask_tuner(problem, decision)) {
     return decision;
   }
@@ -202,7 +202,7 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem) const {
 // routes, it is the one that writes the receive buffer itself: the one that does not read peers.
 const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
   const Limits& limits = problem.limits;
-  const bool may = adapts_ && limits.tries_streams && limits.slots.shared() && !limits.views &&
+  const bool may = adapts_ && limits.tries_streams && limits.slots.shared() && !limits.maps_peers &&
                    problem.received_bytes() >= tuned::kLeastReceivedNonTemporal;
   if (!may || chosen.algorithm == nullptr) return nullptr;
   const bool other = chosen.other_route != nullptr && reads_peers(*chosen.algorithm, problem);

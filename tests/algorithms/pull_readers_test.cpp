@@ -63,7 +63,7 @@ TEST(PullReaders, AreNoMoreThanTheLimit) {
 // They lock nothing.
 TEST(PullReaders, AreNotLimitedWhereAllSeeAllBuffers) {
   Problem problem = problem_of(Collective::kBroadcast, 13, 0, 4);
-  problem.limits.views = true;
+  problem.limits.maps_peers = true;
   EXPECT_EQ(most_at_once(*find_algorithm(Collective::kBroadcast, "pull"), problem), 12);
 }
 

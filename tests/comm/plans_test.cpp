@@ -44,8 +44,8 @@ std::string facts_of(const Plan& plan);
 std::string facts_of(const ScheduledPlan& part) {
   std::string text = fmt::format(
       " [offset {} extent {} announces {} views {} ping-pong {} ticks {}", part.offset,
-      part.slot_extent, part.announces, part.views, part.ping_pong_slots, part.schedule.ticks);
-  if (part.viewing != nullptr) text += " viewing" + facts_of(*part.viewing);
+      part.slot_extent, part.announces, part.maps_peers, part.ping_pong_slots, part.schedule.ticks);
+  if (part.when_mapped != nullptr) text += " viewing" + facts_of(*part.when_mapped);
   for (const auto& arm : part.other_arms) text += " arm" + facts_of(*arm);
   return text + "]";
 }

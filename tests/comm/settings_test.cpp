@@ -216,7 +216,7 @@ std::string words_of(const PlanInputs& inputs) {
                     inputs.network ? to_string(*inputs.network) : "not known", hosts(inputs.hosts),
                     inputs.slots.call_bytes, inputs.slots.slot_bytes, inputs.slots.ping_pong_bytes,
                     fmt::join(inputs.cache_domains, ","), inputs.local_ranks, inputs.cores,
-                    inputs.pulls, inputs.views);
+                    inputs.pulls, inputs.maps_peers);
 }
 
 struct Difference {

@@ -89,7 +89,7 @@ TEST(OtherRoute, IsThereWhereItMayPayOnly) {
   problem.count = problem.stride = (1 << 20) / problem.element_bytes;
   problem.collective = Collective::kAllgather;
   EXPECT_NE(other_route(selector, problem), "none");
-  problem.limits.views = true;
+  problem.limits.maps_peers = true;
   EXPECT_EQ(other_route(selector, problem), "none");
   Machine machine;
   machine.pull_s = 1;
@@ -121,7 +121,7 @@ TEST(OtherStores, AreTriedWhereARankReceivesMuch) {
   EXPECT_EQ(with_other_stores(selector, problem), "none");
   problem = problem_of(Collective::kAllgather, 16 << 20);
   EXPECT_EQ(selector.choose(problem).with_other_stores, nullptr) << "the size is given";
-  problem.limits.views = true;
+  problem.limits.maps_peers = true;
   EXPECT_EQ(with_other_stores(selector, problem), "none");
   problem.limits = {};
   EXPECT_EQ(with_other_stores(selector, problem), "none") << "no shared memory";

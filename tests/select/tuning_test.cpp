@@ -275,7 +275,7 @@ TEST(TunedSelector, AsksNobodyAboutBuffersThatAllRanksSee) {
   const tutti_tuner tuner{sizeof(tutti_tuner), answer, &asked};
   const Selector selector = *selector_with({}, tuner);
   Problem problem = allreduce_of(8);
-  problem.limits.views = true;
+  problem.limits.maps_peers = true;
   EXPECT_EQ(selector.explain(problem).origin, "cost model");
   EXPECT_EQ(asked.times, 0);
 }

@@ -58,7 +58,7 @@ class ArenasOfTwo : public testing::Test {
   }
   // As rank `reader` sees what `owner` took.
   const std::byte* view(int reader, int owner, const void* memory, uint64_t bytes) const {
-    return arenas_[reader]->view(owner, reinterpret_cast<uint64_t>(memory), bytes);
+    return arenas_[reader]->mapped(owner, reinterpret_cast<uint64_t>(memory), bytes);
   }
 
   const Layout layout_{2, 1, 1, {{.slot_bytes = 32 << 10}, 1 << 20}};

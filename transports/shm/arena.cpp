@@ -94,7 +94,7 @@ bool Arenas::holds(int rank, uint64_t address) const {
   return base != 0 && address >= base && address - base < kArenaBytes;
 }
 
-const std::byte* Arenas::view(int rank, uint64_t address, uint64_t bytes) const {
+const std::byte* Arenas::mapped(int rank, uint64_t address, uint64_t bytes) const {
   const std::byte* const all = all_.load(std::memory_order_acquire);
   if (all == nullptr || !holds(rank, address)) return nullptr;
   const uint64_t offset = address - base_of(rank);

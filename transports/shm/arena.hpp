@@ -31,7 +31,7 @@ class Arenas {
   [[nodiscard]] bool holds(int rank, uint64_t address) const;
   // The address here of `bytes` at an address of the process of `rank`. Null if they do not lie in
   // its arena, or if this rank has not taken anything from its own.
-  [[nodiscard]] const std::byte* view(int rank, uint64_t address, uint64_t bytes) const;
+  [[nodiscard]] const std::byte* mapped(int rank, uint64_t address, uint64_t bytes) const;
 
  private:
   [[nodiscard]] bool open();

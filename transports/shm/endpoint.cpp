@@ -207,7 +207,7 @@ bool ShmEndpoint::begin_own_route(PendingTransfer& receive, const UnexpectedMess
   if (receive.limit <= kEagerShm) return false;
   receive.begun_s = now_s();
   receive.worked_s = 0;
-  receive.seen = around_.arenas.view(source, receive.address, receive.limit);
+  receive.seen = around_.arenas.mapped(source, receive.address, receive.limit);
   if (receive.seen == nullptr) {
     const Routes::Route route = long_messages_.route_of(from, source > rank_, receive.limit);
     receive.non_temporal = route == Routes::Route::kRingNonTemporal;

@@ -74,8 +74,8 @@ class ShmWindow final : public Window {
   [[nodiscard]] bool is_shared(int rank, uint64_t address) const override {
     return arenas_.holds(rank, address);
   }
-  [[nodiscard]] const std::byte* view(int rank, uint64_t address, uint64_t bytes) const override {
-    return arenas_.view(rank, address, bytes);
+  [[nodiscard]] const std::byte* mapped(int rank, uint64_t address, uint64_t bytes) const override {
+    return arenas_.mapped(rank, address, bytes);
   }
   Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) override {
     return read_process(processes_[static_cast<size_t>(rank)].pid, dst, address, bytes);
@@ -188,7 +188,7 @@ class ShmTransport final : public Transport, private SharedMemory, private Recov
   }
 
   [[nodiscard]] bool can_pull() const override { return can_pull_; }
-  [[nodiscard]] bool can_view() const override { return region().is_whole(); }
+  [[nodiscard]] bool can_map_peers() const override { return region().is_whole(); }
   void* allocate(uint64_t bytes) override { return arenas_.take(bytes); }
   void free(void* memory) override { arenas_.give_back(memory); }
   SharedState* shared_state() override { return region().at<SharedState>(layout_.state()); }
