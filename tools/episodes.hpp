@@ -29,7 +29,7 @@ class Episodes {
   explicit Episodes(double slow_share) : slow_share_(slow_share) {}
 
   // Takes the verdict of a look, and returns what is new. A hang is told at once. A slow rank is
-  // told after kSlowLooks looks in a row with one cause, and that it is over after as many without
+  // told after kSlowObservations in a row with one cause, and that it is over after as many without
   // any.
   std::vector<News> take(const tutti::inspect::Verdict& verdict, int64_t now_ms);
   // The job can be seen no more: returns the ends of its episodes.
@@ -42,7 +42,7 @@ class Episodes {
   // time, which a job may be meant to spend so.
   [[nodiscard]] bool is_slow(const tutti::inspect::Finding& finding) const;
 
-  static constexpr int kSlowLooks = 3;
+  static constexpr int kSlowObservations = 3;
 
  private:
   // What makes two findings the same: their cause and the ranks that are blamed.
@@ -62,7 +62,7 @@ class Episodes {
 
   double slow_share_;
   Episode hung_{.outcome = tutti::inspect::Outcome::kHangs, .looks = 1};
-  Episode slow_{.outcome = tutti::inspect::Outcome::kSlow, .looks = kSlowLooks};
+  Episode slow_{.outcome = tutti::inspect::Outcome::kSlow, .looks = kSlowObservations};
 };
 
 }  // namespace tutti_tools

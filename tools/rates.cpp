@@ -115,9 +115,11 @@ void for_each_rank(const std::vector<CommunicatorRates>& all,
 }
 
 // Says of ranks that cost the job much how much, and why; or what else costs it much.
-void add_costs(const Looks& looks, const Communicator& communicator, CommunicatorRates& all) {
+void add_costs(const Observation& observed, const Communicator& communicator,
+               CommunicatorRates& all) {
   std::vector<RankRates>& rates = all.ranks;
-  const auto findings = slow_findings(looks.remembered, communicator, looks.usages, looks.seconds);
+  const auto findings =
+      slow_findings(observed.remembered, communicator, observed.usages, observed.seconds);
   for (const auto& finding : findings) {
     if (finding.ranks.empty()) all.slow = finding.text;
     for (size_t i = 0; i < rates.size(); ++i) {
@@ -132,14 +134,15 @@ void add_costs(const Looks& looks, const Communicator& communicator, Communicato
 
 }  // namespace
 
-std::vector<CommunicatorRates> rates_in(const Looks& looks, const std::string& job) {
+std::vector<CommunicatorRates> rates_in(const Observation& observed, const std::string& job) {
   std::vector<CommunicatorRates> all;
-  const std::vector<Communicator>& before = looks.before.communicators;
+  const std::vector<Communicator>& before = observed.before.communicators;
   for (size_t i = 0; i < before.size(); ++i) {
-    const Communicator& now = looks.job.communicators[i];
+    const Communicator& now = observed.job.communicators[i];
     if (!now.status.ok() || !before[i].status.ok()) continue;
-    all.push_back({job, now, rates_of(before[i].snapshot, now.snapshot, looks.seconds, looks.job)});
-    add_costs(looks, looks.remembered.communicators[i], all.back());
+    all.push_back(
+        {job, now, rates_of(before[i].snapshot, now.snapshot, observed.seconds, observed.job)});
+    add_costs(observed, observed.remembered.communicators[i], all.back());
   }
   return all;
 }
@@ -147,8 +150,8 @@ std::vector<CommunicatorRates> rates_in(const Looks& looks, const std::string& j
 std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wanted, double seconds) {
   const std::vector<Job> jobs = find_jobs(with_all_calls(wanted));
   std::vector<CommunicatorRates> all;
-  for (const Looks& looks : look_for(jobs, seconds, std::min(seconds, kMostSampledS))) {
-    std::ranges::move(rates_in(looks, name_of(looks.job)), std::back_inserter(all));
+  for (const Observation& observed : observe(jobs, seconds, std::min(seconds, kMostSampledS))) {
+    std::ranges::move(rates_in(observed, name_of(observed.job)), std::back_inserter(all));
   }
   return all;
 }

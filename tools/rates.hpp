@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "inspect/rates.hpp"
-#include "tools/looks.hpp"
+#include "tools/observation.hpp"
 
 namespace tutti_tools {
 
@@ -24,7 +24,7 @@ struct CommunicatorRates {
 };
 
 // Between the two looks; and at the end of them, who is late and why. `job` is the job's name.
-std::vector<CommunicatorRates> rates_in(const Looks& looks, const std::string& job);
+std::vector<CommunicatorRates> rates_in(const Observation& observed, const std::string& job);
 // Looks twice, so many seconds apart.
 std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wanted, double seconds);
 

@@ -160,36 +160,36 @@ bool Watcher::lives() const {
 }
 
 // Who asks for a job by one of its processes means the job, also when that one has ended.
-std::vector<Looks> Watcher::look_at_all() const {
+std::vector<Observation> Watcher::observe_all() const {
   tutti::inspect::Wanted wanted = with_all_calls(settings_.wanted);
   if (wanted.pid != 0 && !jobs_.empty()) {
     const auto one = std::ranges::find_if(jobs_.front().processes, is_there);
     if (one != jobs_.front().processes.end()) wanted.pid = one->first;
   }
-  std::vector<Looks> all = look_for(find_jobs(wanted), kBriefS, 0);
+  std::vector<Observation> all = observe(find_jobs(wanted), kBriefS, 0);
   const Episodes measure(settings_.slow_share);
-  for (Looks& looks : all) {
-    const Verdict verdict = slow_verdict_of(looks, settings_.hung_after_s);
+  for (Observation& observed : all) {
+    const Verdict verdict = slow_verdict_of(observed, settings_.hung_after_s);
     const bool may_be_slow = verdict.outcome == Outcome::kSlow &&
                              std::ranges::any_of(verdict.findings, [&](const Finding& finding) {
                                return measure.is_slow(finding) || finding.cause == Cause::kCalls;
                              });
     // What a rank uses, and what its lines carry, costs more to find out than that it is late.
-    if (may_be_slow) looks = look_for({looks.job}, kSampledS, kSampledS).front();
+    if (may_be_slow) observed = observe({observed.job}, kSampledS, kSampledS).front();
   }
   return all;
 }
 
 int Watcher::look() {
   for (Watched& job : jobs_) job.seen = false;
-  const std::vector<Looks> all = look_at_all();
+  const std::vector<Observation> all = observe_all();
   int status = kWell;
   std::vector<CommunicatorRates> rates;
-  for (const Looks& looks : all) {
-    const Watched& job = judge(looks);
+  for (const Observation& observed : all) {
+    const Watched& job = judge(observed);
     status = std::max(status, job.status, less_grave);
     if (!settings_.prometheus.empty()) {
-      std::ranges::move(rates_in(looks, job.name), std::back_inserter(rates));
+      std::ranges::move(rates_in(observed, job.name), std::back_inserter(rates));
     }
   }
   end_those_that_are_not_seen();
@@ -198,11 +198,11 @@ int Watcher::look() {
   return all.empty() && asked ? kNothingToSee : status;
 }
 
-const Watcher::Watched& Watcher::judge(const Looks& looks) {
-  Watched& job = watched(looks.job);
+const Watcher::Watched& Watcher::judge(const Observation& observed) {
+  Watched& job = watched(observed.job);
   const bool to_be_seen = std::ranges::any_of(
-      looks.job.communicators, [](const Communicator& one) { return one.status.ok(); });
-  const Verdict verdict = slow_verdict_of(looks, settings_.hung_after_s);
+      observed.job.communicators, [](const Communicator& one) { return one.status.ok(); });
+  const Verdict verdict = slow_verdict_of(observed, settings_.hung_after_s);
   job.findings.clear();
   const bool hung = verdict.outcome == Outcome::kHangs;
   for (const Finding& finding : verdict.findings) {
@@ -217,7 +217,7 @@ const Watcher::Watched& Watcher::judge(const Looks& looks) {
     return job;
   }
   for (const Episodes::News& news : job.episodes.take(verdict, tutti::host_ms())) {
-    say(job, news, &looks.job, verdict);
+    say(job, news, &observed.job, verdict);
   }
   return job;
 }

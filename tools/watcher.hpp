@@ -12,7 +12,7 @@
 
 #include "tools/episodes.hpp"
 #include "tools/inside.hpp"
-#include "tools/looks.hpp"
+#include "tools/observation.hpp"
 #include "tools/rates.hpp"
 
 namespace tutti_tools {
@@ -52,9 +52,9 @@ class Watcher {
     int reports = 0;
     [[nodiscard]] bool lives() const;
   };
-  [[nodiscard]] std::vector<Looks> look_at_all() const;
+  [[nodiscard]] std::vector<Observation> observe_all() const;
   Watched& watched(const tutti::inspect::Job& job);
-  const Watched& judge(const Looks& looks);
+  const Watched& judge(const Observation& observed);
   void say(Watched& of, const Episodes::News& news, const tutti::inspect::Job* job,
            const tutti::inspect::Verdict& verdict);
   void say_how_it_is(const Watched& of, const tutti::inspect::Verdict& verdict) const;

@@ -10,7 +10,7 @@
 #include "core/json_text.hpp"
 #include "tools/checks.hpp"
 #include "tools/inside.hpp"
-#include "tools/looks.hpp"
+#include "tools/observation.hpp"
 #include "tools/verdict_text.hpp"
 
 namespace {
@@ -39,21 +39,22 @@ void run(const Arguments& given) {
   if (arguments.slow) arguments.wanted = with_all_calls(arguments.wanted);
   const std::vector<Job> jobs = find_jobs(arguments.wanted);
   if (jobs.empty()) tutti_tools::nothing_to_see("tutti why", arguments.wanted);
-  const double look_s = arguments.slow ? arguments.for_s : tutti_tools::kBriefS;
+  const double observed_s = arguments.slow ? arguments.for_s : tutti_tools::kBriefS;
   Json all = Json::array();
   int status = 0;
   bool first = true;
-  for (const auto& looks : tutti_tools::look_for(jobs, look_s, arguments.slow ? look_s : 0)) {
-    const Verdict verdict = arguments.slow ? slow_verdict_of(looks, arguments.hung_after_s)
-                                           : judge(looks.job, arguments.hung_after_s);
+  for (const auto& observed :
+       tutti_tools::observe(jobs, observed_s, arguments.slow ? observed_s : 0)) {
+    const Verdict verdict = arguments.slow ? slow_verdict_of(observed, arguments.hung_after_s)
+                                           : judge(observed.job, arguments.hung_after_s);
     const int own_status = status_of(verdict.outcome);
     status = std::max(status, own_status);
-    const std::string stack = tutti_tools::stack_of(looks.job, verdict);
+    const std::string stack = tutti_tools::stack_of(observed.job, verdict);
     if (arguments.json) {
-      all.push_back(tutti_tools::to_json(looks.job, verdict, stack, own_status));
+      all.push_back(tutti_tools::to_json(observed.job, verdict, stack, own_status));
       continue;
     }
-    fmt::print("{}{}", first ? "" : "\n", tutti_tools::to_text(looks.job, verdict, stack));
+    fmt::print("{}{}", first ? "" : "\n", tutti_tools::to_text(observed.job, verdict, stack));
     first = false;
   }
   if (arguments.json)

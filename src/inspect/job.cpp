@@ -271,7 +271,7 @@ std::vector<Job> find_jobs(const Wanted& wanted) {
   return jobs;
 }
 
-void look_again(Job& job) {
+void refresh(Job& job) {
   for (Process& process : job.processes) {
     if (!process.host.empty()) continue;
     process.take(process_state_and_wait(process.pid));

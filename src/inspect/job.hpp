@@ -69,6 +69,6 @@ Wanted with_all_calls(Wanted wanted);
 std::vector<Job> find_jobs(const Wanted& wanted);
 // Looks again, after a pause. Ranks that have not moved since stand still; waits that have begun
 // since are left out.
-void look_again(Job& job);
+void refresh(Job& job);
 
 }  // namespace tutti::inspect

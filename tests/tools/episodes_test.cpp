@@ -50,17 +50,17 @@ TEST(Episodes, TellOnceThatAHangIsOverAndHowLongItLasted) {
 TEST(Episodes, TellOfASlowRankAfterAFewLooksWithOneCause) {
   Episodes episodes(0.15);
   const Verdict slow = verdict(Outcome::kSlow, Cause::kShared, 3);
-  for (int look = 1; look < Episodes::kSlowLooks; ++look) {
+  for (int look = 1; look < Episodes::kSlowObservations; ++look) {
     EXPECT_TRUE(episodes.take(slow, look).empty());
   }
   EXPECT_TRUE(episodes.take(verdict(Outcome::kSlow, Cause::kComputes, 3), 10).empty());
-  for (int look = 1; look < Episodes::kSlowLooks; ++look) {
+  for (int look = 1; look < Episodes::kSlowObservations; ++look) {
     EXPECT_TRUE(episodes.take(slow, 10 + look).empty());
   }
   EXPECT_EQ(episodes.take(slow, 20).size(), 1u);
   EXPECT_TRUE(episodes.slow());
   EXPECT_TRUE(episodes.take(slow, 21).empty());
-  for (int look = 1; look < Episodes::kSlowLooks; ++look) {
+  for (int look = 1; look < Episodes::kSlowObservations; ++look) {
     EXPECT_TRUE(episodes.take(kWell, 21 + look).empty());
   }
   EXPECT_EQ(episodes.take(kWell, 30).size(), 1u);
@@ -69,7 +69,7 @@ TEST(Episodes, TellOfASlowRankAfterAFewLooksWithOneCause) {
 
 TEST(Episodes, DoNotTellOfARankThatCostsLittleOrOfTimeWithinCalls) {
   Episodes episodes(0.15);
-  for (int look = 0; look < 2 * Episodes::kSlowLooks; ++look) {
+  for (int look = 0; look < 2 * Episodes::kSlowObservations; ++look) {
     EXPECT_TRUE(episodes.take(verdict(Outcome::kSlow, Cause::kShared, 3, 0.14), look).empty());
     EXPECT_TRUE(episodes.take(verdict(Outcome::kSlow, Cause::kCalls, 3), look).empty());
   }

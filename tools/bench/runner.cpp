@@ -20,12 +20,12 @@ double now_us() {
 }
 
 double clock_cost_us() {
-  constexpr int kLooks = 2000;
+  constexpr int kReadings = 2000;
   double least = INFINITY;
   for (int trial = 0; trial < 5; ++trial) {
     const double begin = now_us();
-    for (int i = 1; i < kLooks; ++i) now_us();
-    least = std::min(least, (now_us() - begin) / kLooks);
+    for (int i = 1; i < kReadings; ++i) now_us();
+    least = std::min(least, (now_us() - begin) / kReadings);
   }
   return least;
 }

@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "tools/looks.hpp"
+#include "tools/observation.hpp"
 
 #include <algorithm>
 
@@ -18,8 +18,8 @@ constexpr double kMsPerS = 1000;
 constexpr double kSampleMs = 7;
 // Between two looks at the calls, of which each rank keeps its last alone; and the most such looks,
 // for each takes memory.
-constexpr double kLookMs = 56;
-constexpr double kMostLooks = 16;
+constexpr double kBetweenMs = 56;
+constexpr double kMostBetween = 16;
 
 // By the clock of the host: that of a process leaves out most of a long sleep (core/wait.hpp).
 double now_ms() { return static_cast<double>(tutti::host_ms()); }
@@ -36,7 +36,7 @@ class Sampler {
   Sampler(const Job& job, double seconds)
       : job_(&job),
         // Other hosts are asked twice, and no oftener.
-        step_ms_(is_on_one_host(job) ? std::max(kLookMs, seconds * kMsPerS / kMostLooks) : 0),
+        step_ms_(is_on_one_host(job) ? std::max(kBetweenMs, seconds * kMsPerS / kMostBetween) : 0),
         next_ms_(now_ms() + step_ms_),
         watch_(job) {}
 
@@ -45,14 +45,14 @@ class Sampler {
     if (step_ms_ == 0 || now_ms() < next_ms_) return;
     next_ms_ += step_ms_;
     between_.push_back(*job_);
-    look_again(between_.back());
+    refresh(between_.back());
   }
-  void give(Looks& looks) const {
-    looks.usages = watch_.end();
+  void give(Observation& observed) const {
+    observed.usages = watch_.end();
     for (auto look = between_.rbegin(); look != between_.rend(); ++look) {
-      remember(*look, looks.remembered);
+      remember(*look, observed.remembered);
     }
-    remember(*job_, looks.remembered);
+    remember(*job_, observed.remembered);
   }
 
  private:
@@ -76,7 +76,7 @@ void sleep_for(double seconds, const std::function<bool()>& over) {
   }
 }
 
-std::vector<Looks> look_for(const std::vector<Job>& jobs, double seconds, double sampled_s) {
+std::vector<Observation> observe(const std::vector<Job>& jobs, double seconds, double sampled_s) {
   const double begun_ms = now_ms();
   const double end_ms = begun_ms + seconds * kMsPerS;
   sleep_for(seconds - sampled_s);
@@ -88,24 +88,24 @@ std::vector<Looks> look_for(const std::vector<Job>& jobs, double seconds, double
     for (Sampler& sampler : samplers) sampler.sample();
     sleep_for(std::min(end_ms - now_ms(), kSampleMs) / kMsPerS);
   }
-  std::vector<Looks> all;
+  std::vector<Observation> all;
   for (size_t i = 0; i < jobs.size(); ++i) {
-    Looks looks{.before = jobs[i], .job = jobs[i], .remembered = {}, .usages = {}};
-    look_again(looks.job);
-    looks.seconds = (now_ms() - begun_ms) / kMsPerS;
-    looks.remembered = looks.job;
-    if (!samplers.empty()) samplers[i].give(looks);
+    Observation observed{.before = jobs[i], .job = jobs[i], .remembered = {}, .usages = {}};
+    refresh(observed.job);
+    observed.seconds = (now_ms() - begun_ms) / kMsPerS;
+    observed.remembered = observed.job;
+    if (!samplers.empty()) samplers[i].give(observed);
     // Processes of other hosts may have come since.
-    looks.usages.resize(looks.job.processes.size());
-    all.push_back(std::move(looks));
+    observed.usages.resize(observed.job.processes.size());
+    all.push_back(std::move(observed));
   }
   return all;
 }
 
-Verdict slow_verdict_of(const Looks& looks, double hung_after_s) {
-  Verdict verdict = judge(looks.job, hung_after_s);
+Verdict slow_verdict_of(const Observation& observed, double hung_after_s) {
+  Verdict verdict = judge(observed.job, hung_after_s);
   if (verdict.outcome >= Outcome::kWaits) return verdict;
-  return judge_slow(looks.remembered, looks.usages, looks.seconds);
+  return judge_slow(observed.remembered, observed.usages, observed.seconds);
 }
 
 }  // namespace tutti_tools

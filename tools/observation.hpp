@@ -11,7 +11,7 @@
 
 namespace tutti_tools {
 
-struct Looks {
+struct Observation {
   tutti::inspect::Job before;
   tutti::inspect::Job job;                    // at the end
   tutti::inspect::Job remembered;             // the same, with calls that looks between have seen
@@ -27,10 +27,10 @@ inline constexpr double kBriefS = 0.15;
 
 // Looks again after `seconds`. For the last `sampled_s` of them it samples what the processes use;
 // with 0 no usage is known.
-std::vector<Looks> look_for(const std::vector<tutti::inspect::Job>& jobs, double seconds,
-                            double sampled_s);
+std::vector<Observation> observe(const std::vector<tutti::inspect::Job>& jobs, double seconds,
+                                 double sampled_s);
 
 // Whether somebody waits; where nobody does, what costs the job most.
-tutti::inspect::Verdict slow_verdict_of(const Looks& looks, double hung_after_s);
+tutti::inspect::Verdict slow_verdict_of(const Observation& observed, double hung_after_s);
 
 }  // namespace tutti_tools
