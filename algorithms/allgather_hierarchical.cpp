@@ -8,6 +8,7 @@
 // Short blocks are packed. A column gathers its blocks side by side, in some log2 H rounds, and a
 // host hands over all of them in one phase. Each rank then copies them to where they belong.
 #include "algorithms/hierarchical.hpp"
+#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
@@ -31,13 +32,11 @@ Phase gathering(Scope scope, Layout all, size_t own, const Ref& from, uint32_t a
 
 // Messages to all other hosts leave at once, half an alpha each; rounds wait for one another.
 constexpr int kFewestPacked = 7;
-// The most bytes of a host that are packed. Beyond, copying all once more takes longer than
-// messages do on fast networks, by simulation (docs/scale.md).
-constexpr uint64_t kMostPacked = 8 << 10;
-
+// Beyond kMostPacked, copying all once more takes longer than messages do on fast networks, by
+// simulation (docs/scale.md).
 bool packed(const Problem& q) {
   return q.collective == Collective::kAllgather && q.hosts->count() >= kFewestPacked &&
-         along_column(q).bytes() <= kMostPacked;
+         along_column(q).bytes() <= tuned::kMostPacked;
 }
 
 Composition compose_packed(const Problem& q) {

@@ -9,7 +9,6 @@ namespace tutti {
 namespace {
 
 constexpr double kLeast_s = 1e-9;
-constexpr uint64_t kMostOfShortReads = 128 << 10;
 
 // Where one rank only gives, its peers find done in their next calls what it has done meanwhile.
 // What that took shows in their first wait alone. So of calls that follow at once on one
@@ -41,7 +40,7 @@ std::optional<double> seconds_of(const CallSample& call) {
 double seconds_of(const MessageSample& message) {
   // For short messages asking and telling count, and a ring that has not been used for a while is
   // slow in a trial. A rank that shares its core makes its peers wait while it reads.
-  const bool costs_more = message.takes_turns || message.bytes <= kMostOfShortReads;
+  const bool costs_more = message.takes_turns || message.bytes <= tuned::kMostOfShortReads;
   return message.seconds * (message.read && costs_more ? tuned::kRead : 1);
 }
 

@@ -4,15 +4,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/tuned.hpp"
 #include "transports/frames/endpoint.hpp"
 #include "transports/match/engine_steps.hpp"
 
 namespace tutti::frames {
 namespace {
 
-constexpr size_t kBatch = 16;        // completions read at once
-constexpr int kBatches = 16;         // per poll, so that what waits to go out has its turn
-constexpr uint32_t kPiecesOut = 16;  // to one peer
+constexpr size_t kBatch = 16;  // completions read at once
+constexpr int kBatches = 16;   // per poll, so that what waits to go out has its turn
 
 // The next piece of a message, for whose receive `index` stands.
 void name_piece(Request& piece, uint32_t index, const PendingTransfer& operation, uint32_t rails) {
@@ -190,7 +190,7 @@ bool FrameEndpoint::post_piece(PendingTransfer& receive) {
 
 Put FrameEndpoint::put_piece(PendingTransfer& send) {
   Peer& to = peer(send.peer);
-  if (to.pieces_out >= kPiecesOut) return Put::kNotNow;
+  if (to.pieces_out >= tuned::kPiecesOut) return Put::kNotNow;
   Request& piece = requests_.take(Request::Kind::kPieceOut, send.peer, &send);
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);
