@@ -7,10 +7,9 @@
 
 #include "devices/device.hpp"
 #include "views/activity.hpp"
+#include "views/view_queue.hpp"
 
 namespace tutti {
-
-class ViewQueue;
 
 // An awaited one is submitted and comes to its end. It is declared after the memory that it uses.
 class DeviceWork final : public InFlight {
@@ -42,5 +41,31 @@ class DeviceWork final : public InFlight {
   bool given_ = false;  // some of it is not submitted
   uint64_t submission_ = 0;
 };
+
+inline Status DeviceWork::submit() {
+  if (engine_ == nullptr || !given_) return {};
+  TUTTI_ASSIGN_OR_RETURN(submission_, engine_->submit());
+  given_ = false;
+  return {};
+}
+
+inline Result<bool> DeviceWork::ready() {
+  if (engine_ == nullptr) return true;
+  TUTTI_RETURN_IF_ERROR(submit());
+  const devices::Patience patience =
+      patient_ == nullptr ? devices::Patience() : patient_->patience();
+  Result<bool> over = engine_->done_within(submission_, patience);
+  if (over.ok() && *over) engine_ = nullptr;
+  return over;
+}
+
+inline bool DeviceWork::at_rest(bool late) {
+  Result<bool> over = out_of_memory();
+  try_to([&] { over = ready(); });
+  if (over.ok() && !*over && !late) return false;
+  if (engine_ != nullptr) activity_.leak();
+  engine_ = nullptr;
+  return true;
+}
 
 }  // namespace tutti
