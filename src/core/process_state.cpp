@@ -44,11 +44,15 @@ bool is_frozen(const std::string& folder) {
   return false;
 }
 
-bool is_in_freezer(int pid) {
-  std::ifstream file(fmt::format("/proc/{}/wchan", pid));
-  std::string where;
-  std::getline(file, where);
-  return where == "__refrigerator" || where == "do_freezer_trap";
+// Where control groups are not to be seen, as in a container. Waits that can be interrupted are
+// shown as S, unless the freezer holds them.
+bool is_in_freezer(int pid, char letter) {
+  const std::string where = text_in_file(fmt::format("/proc/{}/wchan", pid));
+  if (where.starts_with("__refrigerator") || where.starts_with("do_freezer_trap")) return true;
+  if (letter != 'D') return false;
+  const BlockedOn blocked = blocked_on(pid);
+  return blocked == BlockedOn::kTime || blocked == BlockedOn::kLock ||
+         blocked == BlockedOn::kSignal;
 }
 
 // The state of the first thread that has not ended; Z if there is none.
@@ -113,7 +117,9 @@ ProcessState process_state(int pid) {
   if (const std::string text = text_in_file(folder + "/stat"); !text.empty()) {
     ProcessState state = process_state_in(text);
     if (state.letter == 'Z') state.letter = state_of_a_thread(folder);
-    if (state.letter == 'S' || state.letter == 'D') state.frozen = is_frozen(folder);
+    if (state.letter == 'S' || state.letter == 'D') {
+      state.frozen = is_frozen(folder) || is_in_freezer(pid, state.letter);
+    }
     return state;
   }
   struct stat info {};
@@ -124,14 +130,7 @@ ProcessState process_state(int pid) {
 
 ProcessState process_state_and_wait(int pid) {
   ProcessState state = process_state(pid);
-  if (state.letter != 'S' && state.letter != 'D') return state;
-  state.blocked = blocked_on(pid);
-  // Where control groups are not to be seen: such waits can be interrupted, and are shown as S,
-  // unless the freezer holds them.
-  const bool interruptible = state.blocked == BlockedOn::kTime ||
-                             state.blocked == BlockedOn::kLock ||
-                             state.blocked == BlockedOn::kSignal;
-  state.frozen = state.frozen || (state.letter == 'D' && interruptible) || is_in_freezer(pid);
+  if (state.letter == 'S' || state.letter == 'D') state.blocked = blocked_on(pid);
   return state;
 }
 

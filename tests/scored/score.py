@@ -51,7 +51,7 @@ WAITING = ("waits", "hung")
 # Faults whose answers do not depend on how busy the machine is.
 SAMPLE = ["dead-1", "replaced-1", "stopped-2", "sleeps-1", "lock-3", "file-1", "socket-1", "child-1",
           "order-1", "message-3", "destroyed-1", "function-1", "split-1", "several-2",
-          "hosts-stopped-4"]
+          "hosts-stopped-4", "hosts-frozen-2"]
 
 Row = collections.namedtuple("Row", "name hosts ranks program traffic fault inject who argument truth")
 Answer = collections.namedtuple("Answer", "row found text ms outcome", defaults=("",))
