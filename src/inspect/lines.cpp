@@ -42,6 +42,7 @@ Line line_of(const inet_diag_msg& about, const void* told, size_t bytes) {
           .bytes = info.tcpi_bytes_sent,
           .segments = info.tcpi_data_segs_out,
           .sent_again = info.tcpi_total_retrans,
+          .needless = info.tcpi_dsack_dups,
           .round_trip_us = info.tcpi_rtt};
 }
 
@@ -89,6 +90,11 @@ void take_answers(int socket, Lines& lines) {
 
 }  // namespace
 
+double Line::loss() const {
+  const uint64_t lost = sent_again - std::min(needless, sent_again);
+  return static_cast<double>(lost) / static_cast<double>(std::max<uint64_t>(segments, 1));
+}
+
 Lines lines_of_host() {
   Lines lines;
   const Fd socket(::socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
@@ -127,6 +133,7 @@ Line busiest_of(int pid, const Lines& before, const Lines& now) {
     since.bytes -= std::min(since.bytes, then->second.bytes);
     since.segments -= std::min(since.segments, then->second.segments);
     since.sent_again -= std::min(since.sent_again, then->second.sent_again);
+    since.needless -= std::min(since.needless, then->second.needless);
     if (since.busy_us > most.busy_us) most = since;
   }
   return most;

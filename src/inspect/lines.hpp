@@ -17,7 +17,11 @@ struct Line {
   uint64_t bytes = 0;       // sent
   uint64_t segments = 0;    // sent
   uint64_t sent_again = 0;  // of these
+  uint64_t needless = 0;    // of those, what the other end had already
   uint32_t round_trip_us = 0;
+
+  // The share of the segments that were lost.
+  [[nodiscard]] double loss() const;
 };
 // By the inode of the socket; none where the system does not tell.
 using Lines = std::map<uint64_t, Line>;

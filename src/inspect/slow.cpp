@@ -31,7 +31,7 @@ constexpr double kDevice = 0.1;
 constexpr double kFaultsPerS = 100;
 // A line that has data on its way for so much of the time is what the calls wait for.
 constexpr double kLineBusy = 0.5;
-// A line that sends so many of its segments again delays short calls, too.
+// A line that loses so many of its segments delays short calls, too.
 constexpr double kLossy = 0.005;
 // A rank that is late for lack of a core is without one so much more often than the others.
 constexpr double kMoreDelayed = 0.15;
@@ -352,13 +352,12 @@ const Usage* with_busy_line(const std::vector<Usage>& usages) {
   return most == usages.end() || most->line_busy < kLineBusy ? nullptr : &*most;
 }
 
-// The one whose busiest line loses the most; null: none loses much.
+// The process here whose busiest line loses the largest share of its segments; null: none loses
+// much.
 const Usage* with_lossy_line(const std::vector<Usage>& usages) {
-  const auto most = std::ranges::max_element(
-      usages, {}, [](const Usage& usage) { return usage.line.sent_again; });
-  if (most == usages.end() || most->line.sent_again == 0) return nullptr;
-  const auto segments = static_cast<double>(most->line.segments);
-  return static_cast<double>(most->line.sent_again) < kLossy * segments ? nullptr : &*most;
+  const auto most =
+      std::ranges::max_element(usages, {}, [](const Usage& usage) { return usage.line.loss(); });
+  return most == usages.end() || most->line.loss() < kLossy ? nullptr : &*most;
 }
 
 // A line has two ends, so no rank is to blame.
@@ -481,18 +480,20 @@ std::vector<Finding> slow_findings(const Job& job, const Communicator& communica
   }
   if (add_jam(communicator, costs, *most, seconds, findings)) return findings;
   if (add_demand(communicator, costs, *most, findings)) return findings;
-  if (most->share < kCosts || !stands_out(*most, costs)) {
+  const bool late = most->share >= kCosts;
+  if (!late || !stands_out(*most, costs)) {
+    // Whoever waits for what was lost is late in the next call.
+    const Usage* const lossy = with_lossy_line(usages);
+    if (lossy != nullptr && communicator.view.across_hosts() &&
+        (late || costs.in_calls >= kInCalls)) {
+      const int pid = job.processes[static_cast<size_t>(lossy - usages.data())].pid;
+      findings.push_back(of_line(communicator, costs, *lossy, pid, seconds));
+      return findings;
+    }
     if (add_shortage(job, communicator, costs, usages, findings)) return findings;
   }
-  if (most->share < kCosts) {
+  if (!late) {
     add_calls(communicator, costs, findings);
-    return findings;
-  }
-  // Whoever waits for what was lost is late in the next call.
-  const Usage* const lossy = with_lossy_line(usages);
-  if (lossy != nullptr && communicator.snapshot.across_hosts() && !stands_out(*most, costs)) {
-    const int pid = job.processes[static_cast<size_t>(lossy - usages.data())].pid;
-    findings.push_back(of_line(communicator, costs, *lossy, pid, seconds));
     return findings;
   }
   if (add_uneven(communicator, costs, *most, findings)) return findings;

@@ -3,6 +3,7 @@
 // Jobs that are made up, and what costs them most.
 #include "inspect/slow.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -292,12 +293,58 @@ TEST(Slow, CountsNoReadsOfARankThatLacksMemoryOnAnotherHost) {
 }
 
 // Ranks of two hosts that come late in turn, for what was lost comes late.
-TEST(Slow, BlamesALineThatLosesSegmentsWhereEachRankIsLateInTurn) {
+Job job_late_in_turn_over_hosts() {
   Job job = job_of(2, 1, 5 * kMs);
   for (size_t i = 0; i < job.communicators[0].snapshot.ranks[0].past.size(); i += 2) {
     job.communicators[0].snapshot.ranks[0].past[i].begun += static_cast<uint64_t>(9 * kMs);
   }
   job.communicators[0].snapshot.ranks[0].host = "other";
+  return job;
+}
+
+Usage usage_with_line(uint64_t segments, uint64_t sent_again) {
+  Usage sends = usage(1, 0);
+  sends.line = {.peer = fmt::format("10.0.0.{}", segments),
+                .bytes = 1 << 14,
+                .segments = segments,
+                .sent_again = sent_again};
+  return sends;
+}
+
+TEST(Slow, BlamesTheLineThatLosesTheLargestShareAndNotTheOneThatCarriesMost) {
+  const Job job = job_late_in_turn_over_hosts();
+  const Finding finding = first_of(job, {usage_with_line(100'000, 30), usage_with_line(200, 6)});
+  EXPECT_EQ(finding.cause, Cause::kLine) << "the one with the most resent segments loses few";
+  EXPECT_NE(finding.text.find("to 10.0.0.200 "), std::string::npos) << finding.text;
+}
+
+TEST(Slow, TakesNoLineForALossyOneThatSendsAgainWhatHasArrived) {
+  const Job job = job_late_in_turn_over_hosts();
+  Usage sends = usage_with_line(100, 2);
+  EXPECT_EQ(first_of(job, {usage(1, 0), sends}).cause, Cause::kLine);
+  sends.line.needless = 2;
+  EXPECT_EQ(first_of(job, {usage(1, 0), sends}).cause, Cause::kUneven);
+}
+
+TEST(Slow, BlamesALossyLineAlsoWhereCoresAreShort) {
+  const Job job = job_late_in_turn_over_hosts();
+  Usage sends = usage_with_line(100, 2);
+  sends.runs = 0.4;
+  sends.delayed = 0.5;
+  EXPECT_EQ(first_of(job, {usage(0.4, 0.5), sends}).cause, Cause::kLine);
+  sends.line = {};
+  EXPECT_EQ(first_of(job, {usage(0.4, 0.5), sends}).cause, Cause::kCores);
+}
+
+TEST(Slow, BlamesALossyLineWhereNoRankIsLateInLongCalls) {
+  Job job = job_of_long_calls();
+  job.communicators[0].snapshot.ranks[0].host = "other";
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage_with_line(100, 2)}).cause, Cause::kLine);
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage_with_line(1000, 2)}).cause, Cause::kCalls);
+}
+
+TEST(Slow, BlamesALineThatLosesSegmentsWhereEachRankIsLateInTurn) {
+  const Job job = job_late_in_turn_over_hosts();
   Usage sends = usage(1, 0);
   sends.line = {.peer = "10.0.0.2", .bytes = 1 << 14, .segments = 100, .sent_again = 1};
   EXPECT_EQ(first_of(job, {usage(1, 0), sends}).cause, Cause::kLine);
