@@ -25,12 +25,24 @@ int weight(const Finding& finding) {
   return static_cast<int>(finding.cause);
 }
 
+// Its state; the one that it had a moment before, if it was about to go on when looked at again.
+ProcessState lasting_state(const Process& process) {
+  ProcessState state = process.state;
+  if (state.letter == 'R' && !process.busy && process.once != BlockedOn::kUnknown) {
+    state.letter = 'S';
+    state.blocked = process.once;
+  }
+  return state;
+}
+
 // "is sleeping (state S), waits for a lock or another thread".
 std::string state_and_wait(const Process& process) {
-  const ProcessState& state = process.state;
+  const ProcessState state = lasting_state(process);
   const std::string_view wait = to_string(state.blocked);
   if (state.blocked == BlockedOn::kMemory) return std::string(wait);
-  return to_string(state) + (wait.empty() ? "" : fmt::format(", {}", wait));
+  if (state.letter == 'R' && !process.busy) return "could run, and has no core (state R)";
+  const bool said = wait.empty() || cause_of_quiet(state) == Cause::kDevice;
+  return to_string(state) + (said ? "" : fmt::format(", {}", wait));
 }
 
 // The ranks outside of the largest set that has made the same call of that number.
@@ -104,6 +116,8 @@ class Judge {
   void add(Cause cause, const Waiting& waiting, std::vector<int> ranks, std::string text,
            std::string advice, const Process* process);
   void add_circle(size_t begin);
+  [[nodiscard]] bool is_within_a_call(size_t begin) const;
+  void add_cut_line(size_t begin);
   void add_wait_for_itself(const Waiting& waiting);
   void keep_those_that_may_come(size_t before);
   void blame_newcomers(const Waiting& waiting);
@@ -266,7 +280,7 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   const bool other_message = !unmet_by(*waiting.wait).empty();
   blame(other_message ? Cause::kMessage
         : busy        ? Cause::kComputes
-                      : cause_of_quiet(process->state),
+                      : cause_of_quiet(lasting_state(*process)),
         busy ? computes_or_calls(job_, *process)
              : state_and_wait(*process) + holder_of_lock(job_, *process),
         other_message ? std::string(kMatch) : advice_for_quiet(*process));
@@ -291,9 +305,44 @@ void Judge::blame_odd_ones(const Waiting& waiting, const Late& late) {
       std::string(kOrder), job_.process_of(communicator, one.place));
 }
 
+// Whether ranks of several hosts wait for one another's part of one call.
+bool Judge::is_within_a_call(size_t begin) const {
+  const Waiting& first = path_[begin];
+  const CommunicatorView& view = first.communicator->view;
+  bool over_hosts = false;
+  for (size_t i = begin; i < path_.size(); ++i) {
+    const Waiting& waiting = path_[i];
+    const bool same = waiting.communicator == first.communicator &&
+                      waiting.wait->kind == WaitKind::kCall &&
+                      waiting.wait->record.sequence == first.wait->record.sequence;
+    if (!same) return false;
+    over_hosts = over_hosts || view.host_of(*waiting.rank) != view.host_of(*first.rank);
+  }
+  return over_hosts;
+}
+
+// All have made the same call, so the program has made no mistake.
+void Judge::add_cut_line(size_t begin) {
+  const Waiting& waiting = path_[begin];
+  const Communicator& communicator = *waiting.communicator;
+  std::string names;
+  std::vector<int> ranks;
+  for (size_t i = begin; i < path_.size(); ++i) {
+    names += (i == begin ? "" : ", ") + job_.name_of(communicator, *path_[i].rank);
+    ranks.push_back(path_[i].rank->number());
+  }
+  add(Cause::kLine, waiting, std::move(ranks),
+      fmt::format("{} wait for one another's part of {} of \"{}\", which all have entered: a line "
+                  "between their hosts lets nothing through",
+                  names, describe(*waiting.wait), communicator.view.name),
+      "see whether their hosts reach one another: ping, ip route, firewalls",
+      job_.process_of(communicator, waiting.rank->place));
+}
+
 // Adds the circle of waits from path_[begin] on: each waits for the next, the last for the first.
 void Judge::add_circle(size_t begin) {
   if (begin + 1 == path_.size()) return add_wait_for_itself(path_[begin]);
+  if (is_within_a_call(begin)) return add_cut_line(begin);
   std::string text = "ranks wait for one another: ";
   std::vector<int> ranks;
   Cause cause = Cause::kCircle;
@@ -401,13 +450,15 @@ Cause cause_of_quiet(const ProcessState& state) {
   switch (state.blocked) {
     case BlockedOn::kTime: return Cause::kSleeps;
     case BlockedOn::kLock: return Cause::kLock;
-    case BlockedOn::kFile: return Cause::kFile;
+    // Who waits for a pipe or a terminal can be interrupted.
+    case BlockedOn::kFile: return state.letter == 'D' ? Cause::kDevice : Cause::kFile;
     case BlockedOn::kSocket: return Cause::kSocket;
     case BlockedOn::kChild: return Cause::kChild;
     case BlockedOn::kSignal: return Cause::kSignal;
     case BlockedOn::kMemory: return Cause::kMemory;
     case BlockedOn::kUnknown: break;
   }
+  if (state.letter == 'R') return Cause::kShared;
   return state.letter == 'D' ? Cause::kDevice : Cause::kQuiet;
 }
 

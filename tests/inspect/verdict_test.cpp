@@ -156,6 +156,33 @@ TEST(Verdict, SendsNoDebuggerToAProcessThatWaitsForTheSystem) {
   EXPECT_EQ(verdict.advice.find("gdb"), std::string::npos) << verdict.advice;
 }
 
+TEST(Verdict, TakesAWaitForAFileThatCannotBeInterruptedForOneOfItsDevice) {
+  Job job = job_of(2);
+  enters(rank(job, 0), allreduce(5));
+  job.processes[1].state = {.letter = 'D', .blocked = BlockedOn::kFile};
+  const Verdict verdict = judge(job, 60);
+  EXPECT_EQ(verdict.findings.at(0).cause, Cause::kDevice);
+  EXPECT_TRUE(says(verdict, "it waits for a device or a file system (state D)")) << verdict.text;
+  EXPECT_FALSE(says(verdict, "a pipe")) << verdict.text;
+}
+
+TEST(Verdict, SaysThatARankWhichCouldRunHasNoCore) {
+  Job job = job_of(2);
+  enters(rank(job, 0), allreduce(5));
+  Process& process = job.processes[1];
+  process.state = {.letter = 'R'};
+  EXPECT_EQ(judge(job, 60).findings.at(0).cause, Cause::kShared);
+  EXPECT_TRUE(says(judge(job, 60), "it could run, and has no core (state R)"));
+  process.busy = true;
+  EXPECT_EQ(judge(job, 60).findings.at(0).cause, Cause::kComputes);
+  // It slept a moment before.
+  process.state = {.letter = 'S', .blocked = BlockedOn::kTime};
+  process.busy = false;
+  process.take({.letter = 'R'});
+  EXPECT_EQ(judge(job, 60).findings.at(0).cause, Cause::kSleeps);
+  EXPECT_TRUE(says(judge(job, 60), "it is sleeping (state S), sleeps for a time"));
+}
+
 TEST(Verdict, ASleepingRankIsNamedBehindAStoppedOne) {
   const Verdict verdict = judge_with(3, 2, 'T');
   EXPECT_TRUE(says(verdict, "rank 2")) << verdict.text;
@@ -209,6 +236,21 @@ TEST(Verdict, FindsNoCircleInALongCallThatGetsOn) {
   rank(job, 1).moved = true;
   job.communicators[0].moved = true;
   EXPECT_EQ(judge(job, 60).outcome, Outcome::kGoesOn) << judge(job, 60).text;
+}
+
+// Nobody has made another call, so the program is not to blame.
+TEST(Verdict, BlamesTheLineWhereRanksOfTwoHostsWaitForOneAnotherWithinOneCall) {
+  Job job = job_of(2);
+  rank(job, 1).host = "other";
+  for (const size_t place : {size_t{0}, size_t{1}}) {
+    enters(rank(job, place), allreduce(5));
+    rank(job, place).waits[0].awaited[0] = place == 0 ? 1 : 0;
+  }
+  const Verdict verdict = judge(job, 60);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].cause, Cause::kLine);
+  EXPECT_EQ(verdict.findings[0].ranks, (std::vector<int>{0, 1}));
+  EXPECT_TRUE(says(verdict, "a line between their hosts lets nothing through")) << verdict.text;
 }
 
 TEST(Verdict, AReceiveOfAnyRankIsNotForEverWhileOneMayYetSend) {
