@@ -29,6 +29,9 @@ std::string advice_for_quiet(const Process& process) {
   if (process.state.blocked == BlockedOn::kMemory) {
     return "give its control group more: " + command_for_file(process, "cgroup");
   }
+  if (lacks_core(process)) {
+    return "give it a core of its own: " + command_for(process, "taskset -cp");
+  }
   return "see where it is: " + command_to_see(process);
 }
 
@@ -81,6 +84,10 @@ std::string holder_of_lock(const Job& job, const Process& process) {
 std::string command_for_file(const Process& process, std::string_view file) {
   const std::string here = fmt::format("cat /proc/{}/{}", process.pid, file);
   return process.host.empty() ? here : fmt::format("on {}: {}", process.host, here);
+}
+
+bool lacks_core(const Process& process) {
+  return process.state.letter == 'R' && !process.busy && process.once == BlockedOn::kUnknown;
 }
 
 bool is_python(const Process& process) {

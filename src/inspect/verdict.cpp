@@ -28,7 +28,7 @@ int weight(const Finding& finding) {
 // Its state; the one that it had a moment before, if it was about to go on when looked at again.
 ProcessState lasting_state(const Process& process) {
   ProcessState state = process.state;
-  if (state.letter == 'R' && !process.busy && process.once != BlockedOn::kUnknown) {
+  if (state.letter == 'R' && !process.busy && !lacks_core(process)) {
     state.letter = 'S';
     state.blocked = process.once;
   }
@@ -40,7 +40,7 @@ std::string state_and_wait(const Process& process) {
   const ProcessState state = lasting_state(process);
   const std::string_view wait = to_string(state.blocked);
   if (state.blocked == BlockedOn::kMemory) return std::string(wait);
-  if (state.letter == 'R' && !process.busy) return "could run, and has no core (state R)";
+  if (lacks_core(process)) return "could run, and has no core (state R)";
   const bool said = wait.empty() || cause_of_quiet(state) == Cause::kDevice;
   return to_string(state) + (said ? "" : fmt::format(", {}", wait));
 }

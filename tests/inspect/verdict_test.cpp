@@ -173,6 +173,7 @@ TEST(Verdict, SaysThatARankWhichCouldRunHasNoCore) {
   process.state = {.letter = 'R'};
   EXPECT_EQ(judge(job, 60).findings.at(0).cause, Cause::kShared);
   EXPECT_TRUE(says(judge(job, 60), "it could run, and has no core (state R)"));
+  EXPECT_EQ(judge(job, 60).advice, "give it a core of its own: taskset -cp 101");
   process.busy = true;
   EXPECT_EQ(judge(job, 60).findings.at(0).cause, Cause::kComputes);
   // It slept a moment before.
