@@ -484,7 +484,7 @@ std::vector<Finding> slow_findings(const Job& job, const Communicator& communica
   if (!late || !stands_out(*most, costs)) {
     // Whoever waits for what was lost is late in the next call.
     const Usage* const lossy = with_lossy_line(usages);
-    if (lossy != nullptr && communicator.view.across_hosts() &&
+    if (lossy != nullptr && communicator.snapshot.across_hosts() &&
         (late || costs.in_calls >= kInCalls)) {
       const int pid = job.processes[static_cast<size_t>(lossy - usages.data())].pid;
       findings.push_back(of_line(communicator, costs, *lossy, pid, seconds));
