@@ -17,8 +17,9 @@
 
 namespace tutti {
 
-// A rank's entry into a call, in one number so that it can be read at any time.
-struct CallEntry {
+// A rank's entry into a call, in one number so that it can be read at any time. With less alignment
+// clang 14 calls libatomic for it.
+struct alignas(8) CallEntry {
   uint32_t call;   // its number on this lane
   uint32_t chain;  // of the signatures of all calls up to it
 };
