@@ -64,13 +64,13 @@ cmake --build build/release -j "$jobs" --target tutti_installed
 # Archives show the time of the commit, not of the build; without git, that of the last change.
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y CHANGELOG.md)}
 export SOURCE_DATE_EPOCH
-rm -rf build/wheels && mkdir -p build/wheels/split && touch build/wheels/pythons
+rm -rf build/wheels && mkdir -p build/wheels/split
 # The sources, too, for those whom no wheel fits.
 python -c 'from scikit_build_core.build import build_sdist; build_sdist("build/wheels")'
 for version in "${versions[@]}"; do
   made_for=$(environment "$version")
   raw "$made_for" "$version"
-  [ "$version" = none ] || echo "$made_for" >>build/wheels/pythons  # who can try them
+  echo "$made_for" >>build/wheels/pythons  # who can try them
 done
 python packaging/split.py build/wheels/split build/wheels/raw/*/*.whl
 for wheel in build/wheels/split/*.whl; do

@@ -2,15 +2,16 @@
 # Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 """Tries wheels where there is nothing but Python and PyTorch: `wheel_test.py WHEEL...`
 
-Run by an interpreter that has PyTorch. The wheels are installed to an empty environment, which then
-runs in a root directory of its own that has the files of the interpreter and of PyTorch, the system
-libraries that those two need, and no others: no compiler, no shell, none of the libraries that Tutti
-is built with. Where that is not allowed (it needs root, or namespaces of users), it runs beside all
-that is on this machine, and says so. Scripts for shells, and a program of oneCCL that is compiled, are
-tried on this machine.
+Run by an interpreter that has PyTorch; by one that has not, the core is tried by itself. The wheels
+are installed to an empty environment, which then runs in a root directory of its own. That has the
+files of the interpreter and of PyTorch, the system libraries that those two need, and no others: no
+compiler, no shell, none of the libraries that Tutti is built with. Where that is not allowed (it needs
+root, or namespaces of users), it runs beside all that is on this machine, and says so. Scripts for
+shells, and a program of oneCCL that is compiled, are tried on this machine.
 """
 
 import importlib.metadata
+import importlib.util
 import os
 import re
 import shutil
@@ -20,6 +21,8 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
+WITH_TORCH = importlib.util.find_spec("torch") is not None
+PACKAGES = ["tutti_ccl", *(["torch_ccl", "oneccl_bindings_for_pytorch"] if WITH_TORCH else [])]
 FOREIGN = ("hwloc", "sodium", "fmt", "hwy", "fabric", "pmix", "mpi", "mpich")
 
 RANK = """
@@ -80,6 +83,8 @@ def make_environment(folder):
             source = Path(distribution.locate_file(top))
             if source.exists() and not (site / top).exists() and top != "__pycache__":
                 (site / top).symlink_to(source)
+    if not WITH_TORCH:
+        return site
     (Path(folder) / "bin/torchrun").write_text(
         f"#!{folder}/bin/python\nfrom torch.distributed.run import main\nmain()\n"
     )
@@ -99,14 +104,14 @@ def libraries_of(files):
 def make_root(root, environment):
     """The script that makes `root` and runs its arguments in it."""
     base = Path(sysconfig.get_paths()["stdlib"])
-    torch = Path(importlib.metadata.distribution("torch").locate_file("torch"))
+    site = Path(sysconfig.get_paths()["platlib"])
     interpreter = Path(sys.executable).resolve()
     shown = [str(environment), str(base), sysconfig.get_paths()["purelib"]]
-    linked = [interpreter, *base.glob("lib-dynload/*.so"), *torch.glob("lib/*.so*"), *torch.glob("_C*.so"),
-              *torch.parent.glob("numpy/**/*.so")]
+    linked = [interpreter, *base.glob("lib-dynload/*.so"), *site.glob("torch/lib/*.so*"),
+              *site.glob("torch/_C*.so"), *site.glob("numpy/**/*.so")]
     libraries = {path for path in libraries_of(linked) if not any(path.startswith(s) for s in shown)}
     strangers = [path for path in libraries if re.match(rf"lib({'|'.join(FOREIGN)})\b", Path(path).name)]
-    assert not strangers, f"PyTorch itself needs {strangers}: nothing can be seen here"
+    assert not strangers, f"PyTorch or numpy needs {strangers}: nothing can be seen here"
     names = [path for path in ("/etc/hosts", "/etc/nsswitch.conf", "/etc/passwd") if os.path.exists(path)]
     for path in {str(interpreter), *libraries, *names}:
         target = Path(f"{root}{path}")
@@ -135,7 +140,7 @@ def in_shell(line, *arguments):
 
 
 def try_scripts(environment, site):
-    for package in ("tutti_ccl", "oneccl_bindings_for_pytorch", "torch_ccl"):
+    for package in PACKAGES:
         said = in_shell(f"{SOURCE}; tutti --version; echo $CCL_ROOT", f"{environment}/bin/python", package)
         assert said.startswith("tutti ") and said.endswith(f"\n{site}/tutti_ccl\n"), said
 
@@ -146,7 +151,7 @@ def build_for_oneccl(environment):
     in_shell(
         f'{SOURCE} --oneccl; unset CPATH LIBRARY_PATH LD_LIBRARY_PATH; '
         'c++ -std=c++14 "$2" -I"$CCL_ROOT/include" -L"$CCL_ROOT/lib" -lccl -Wl,-rpath,"$CCL_ROOT/lib" -o "$3"',
-        f"{environment}/bin/python", "oneccl_bindings_for_pytorch", str(source), program)
+        f"{environment}/bin/python", PACKAGES[-1], str(source), program)
     return program
 
 
@@ -164,10 +169,13 @@ def install(wheels, environment):
 def jobs_of(environment):
     """What is run where there is nothing else: a name, the command, and how often it prints what."""
     python, rank, tutti = (f"{environment}/{name}" for name in ("bin/python", "rank.py", "bin/tutti"))
-    return [
+    of_torch = [
         ("torchrun", [python, f"{environment}/bin/torchrun", "--nproc-per-node", "2", rank], 2, "rank is right"),
         ("tutti run", [python, tutti, "run", "-n", "2", python, rank, "file"], 2, "rank is right"),
         ("exceptions", [python, f"{environment}/errors.py"], 2, "error is right"),
+    ]
+    return [
+        *(of_torch if WITH_TORCH else []),
         ("without PyTorch", [python, tutti, "run", "-n", "2", python, f"{environment}/arrays.py"], 1,
          "ok: the sum of 2 ranks is 1"),
         ("tutti", [python, tutti, "--version"], 1, "tutti "),
@@ -189,7 +197,8 @@ def way_into(root, environment):
 def main():
     with tempfile.TemporaryDirectory() as scratch:
         environment, root = f"{scratch}/environment", f"{scratch}/root"
-        site = install([str(Path(wheel).resolve()) for wheel in sys.argv[1:]], environment)
+        wheels = [Path(wheel).resolve() for wheel in sys.argv[1:]]
+        site = install([wheel for wheel in wheels if WITH_TORCH or "_torch-" not in wheel.name], environment)
         try_scripts(environment, site)
         subprocess.run([Path(__file__).with_name("oneccl_test.sh"), site / "tutti_ccl"], check=True)
         jobs, enter = jobs_of(environment), way_into(root, environment)
