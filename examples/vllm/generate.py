@@ -24,6 +24,7 @@ def arguments():
     parser.add_argument("--ep", action="store_true", help="whole experts on each rank")
     parser.add_argument("--compile", action="store_true", help="compile the graph; vLLM 0.32's "
                         "stages need that")
+    parser.add_argument("--dtype", default="bfloat16")
     parser.add_argument("--prompts", type=int, default=4)
     parser.add_argument("--prompt-tokens", type=int, default=32)
     parser.add_argument("--tokens", type=int, default=64, help="tokens generated for each prompt")
@@ -45,7 +46,7 @@ def serve_workers(engine):
 def main():
     args = arguments()
     address, port = args.master.rsplit(":", 1)
-    engine = {"model": args.model, "skip_tokenizer_init": True, "dtype": "bfloat16", "seed": 0,
+    engine = {"model": args.model, "skip_tokenizer_init": True, "dtype": args.dtype, "seed": 0,
               "max_model_len": 512, "enforce_eager": not args.compile,
               "tensor_parallel_size": args.tp, "pipeline_parallel_size": args.pp,
               "enable_expert_parallel": args.ep, "enable_prefix_caching": False,

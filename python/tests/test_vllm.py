@@ -7,6 +7,7 @@ import importlib.util
 import textwrap
 
 import pytest
+import torch
 from test_frameworks import run, write
 
 VLLM = {
@@ -103,6 +104,42 @@ def test_nothing_of_vllm_is_imported_with_the_backend(tmp_path):
         assert not [name for name in sys.modules if "vllm" in name]
     """)
     assert status == 0, text
+
+
+class Kernel:
+    """Looks up weights by number, as vLLM's kernel does, and knows nothing of other ranks."""
+
+    def apply(self, output, hidden_states, w1, topk_weights, topk_ids, expert_map,
+              apply_router_weight_on_input):
+        assert topk_ids.dtype == torch.int32 and topk_weights.dtype == torch.float32
+        chosen = w1[topk_ids.long()] * hidden_states[:, None]
+        if not apply_router_weight_on_input:
+            chosen = chosen * topk_weights[..., None]
+        output.copy_(chosen.sum(1))
+
+
+@pytest.mark.parametrize("chosen, weights_are_applied", [(2, False), (1, False), (1, True)])
+def test_ranks_with_whole_experts_sum_to_what_one_rank_with_all_gives(chosen, weights_are_applied):
+    from tutti_ccl.vllm.experts import by_own_numbers
+
+    numbers = torch.arange(6, dtype=torch.int32)
+    weights, inputs = torch.rand(6, 5), torch.rand(7, 5)
+    routed = {"hidden_states": inputs, "apply_router_weight_on_input": weights_are_applied,
+              "topk_weights": torch.rand(7, chosen),
+              "topk_ids": (torch.arange(7 * chosen, dtype=torch.int32) % 6).view(7, chosen)}
+    apply = by_own_numbers(Kernel.apply)
+
+    def outputs(**experts):
+        output = torch.full_like(inputs, torch.nan)
+        apply(Kernel(), output=output, **experts, **routed)
+        return output
+
+    parts = []
+    for mine in ([0, 3, 4, 5], [1, 2]):
+        expert_map = torch.full_like(numbers, -1)
+        expert_map[mine] = numbers[:len(mine)]
+        parts.append(outputs(w1=weights[mine], expert_map=expert_map))
+    torch.testing.assert_close(sum(parts), outputs(w1=weights, expert_map=None))
 
 
 def is_installed(name):

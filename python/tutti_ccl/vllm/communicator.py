@@ -6,7 +6,7 @@ from vllm.distributed.device_communicators.base_device_communicator import Devic
 from vllm.distributed.device_communicators.cpu_communicator import CpuCommunicator
 from vllm.logger import init_logger
 
-from . import SWITCH
+from . import SWITCH, experts
 from .collectives import Collectives
 
 
@@ -25,8 +25,11 @@ class Communicator(Collectives, CpuCommunicator):
             from vllm.distributed.device_communicators.all2all import AgRsAll2AllManager
 
             self.all2all_manager = AgRsAll2AllManager(self.cpu_group)
-        if unique_name.split(":")[0] == "dp":
+        kind = unique_name.split(":")[0]
+        if kind == "dp":
             _synchronize_over_ccl()
+        elif kind == "ep":
+            experts.install()
         _tell(self.global_rank)
 
 
