@@ -308,7 +308,7 @@ void Judge::blame_odd_ones(const Waiting& waiting, const Late& late) {
 // Whether ranks of several hosts wait for one another's part of one call.
 bool Judge::is_within_a_call(size_t begin) const {
   const Waiting& first = path_[begin];
-  const CommunicatorView& view = first.communicator->view;
+  const CommunicatorSnapshot& snapshot = first.communicator->snapshot;
   bool over_hosts = false;
   for (size_t i = begin; i < path_.size(); ++i) {
     const Waiting& waiting = path_[i];
@@ -316,7 +316,7 @@ bool Judge::is_within_a_call(size_t begin) const {
                       waiting.wait->kind == WaitKind::kCall &&
                       waiting.wait->record.sequence == first.wait->record.sequence;
     if (!same) return false;
-    over_hosts = over_hosts || view.host_of(*waiting.rank) != view.host_of(*first.rank);
+    over_hosts = over_hosts || snapshot.host_of(*waiting.rank) != snapshot.host_of(*first.rank);
   }
   return over_hosts;
 }
@@ -334,7 +334,7 @@ void Judge::add_cut_line(size_t begin) {
   add(Cause::kLine, waiting, std::move(ranks),
       fmt::format("{} wait for one another's part of {} of \"{}\", which all have entered: a line "
                   "between their hosts lets nothing through",
-                  names, describe(*waiting.wait), communicator.view.name),
+                  names, describe(*waiting.wait), communicator.snapshot.name),
       "see whether their hosts reach one another: ping, ip route, firewalls",
       job_.process_of(communicator, waiting.rank->place));
 }
