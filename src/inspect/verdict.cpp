@@ -25,13 +25,14 @@ int weight(const Finding& finding) {
   return static_cast<int>(finding.cause);
 }
 
-// Its state; the one that it had a moment before, if it was about to go on when looked at again.
+// Its state, with what it waited for at one of two looks if it was about to go on at the other.
 ProcessState lasting_state(const Process& process) {
   ProcessState state = process.state;
-  if (state.letter == 'R' && !process.busy && !lacks_core(process)) {
-    state.letter = 'S';
-    state.blocked = process.once;
-  }
+  const bool between = state.blocked == BlockedOn::kUnknown && !process.busy &&
+                       (state.letter == 'R' || state.letter == 'S');
+  if (!between || process.once == BlockedOn::kUnknown) return state;
+  state.letter = 'S';
+  state.blocked = process.once;
   return state;
 }
 

@@ -181,6 +181,8 @@ TEST(Verdict, SaysThatARankWhichCouldRunHasNoCore) {
   process.busy = false;
   process.take({.letter = 'R'});
   EXPECT_EQ(judge(job, 60).findings.at(0).cause, Cause::kSleeps);
+  process.state.letter = 'S';  // and was about to do so again
+  EXPECT_EQ(judge(job, 60).findings.at(0).cause, Cause::kSleeps);
   EXPECT_TRUE(says(judge(job, 60), "it is sleeping (state S), sleeps for a time"));
 }
 
