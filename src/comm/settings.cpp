@@ -174,12 +174,17 @@ Status unpack_figures(std::span<const std::byte> bytes, PlanInputs& inputs) {
   return {};
 }
 
-std::vector<std::byte> pack(const std::vector<JobSetting>& settings, const OwnView& own,
+// Values, each with a 0 after it.
+std::string joined(const std::vector<JobSetting>& settings) {
+  std::string values;
+  for (const JobSetting& setting : settings) values.append(setting.value).push_back('\0');
+  return values;
+}
+
+std::vector<std::byte> pack(const std::string& values, const OwnView& own,
                             const Exchange& exchange) {
   const bool first = exchange.rank() == 0;
   Packer packer;
-  std::string values;  // each with a 0 after it
-  for (const JobSetting& setting : settings) values.append(setting.value).push_back('\0');
   packer.add(values);
   const Fixed fixed{.key = first ? random_key() : 0,
                     .host = own.host,
@@ -195,7 +200,7 @@ std::vector<std::byte> pack(const std::vector<JobSetting>& settings, const OwnVi
 // A rank's message.
 struct Entry {
   uint64_t key = 0;
-  OwnView view;
+  RankPlace place;
   std::vector<std::byte> figures;
 };
 
@@ -225,29 +230,33 @@ Status compare(const std::vector<JobSetting>& mine, int my_rank,
                         my_rank, mine.size(), rank, theirs.size());
 }
 
-// Compares the settings with `mine` first.
+// Compares the settings with `mine` first, whose values are `my_values`: each rank does so for each
+// other one.
 Result<Entry> unpack(std::span<const std::byte> bytes, int rank,
-                     const std::vector<JobSetting>& mine, int my_rank) {
+                     const std::vector<JobSetting>& mine, const std::string& my_values,
+                     int my_rank) {
   Unpacker unpacker(bytes);
   std::string values;
   Entry entry;
   std::vector<Fixed> fixed;
   std::vector<uint64_t> cores;
-  if (unpacker.take(values)) TUTTI_RETURN_IF_ERROR(compare(mine, my_rank, divided(values), rank));
+  if (unpacker.take(values) && values != my_values) {
+    TUTTI_RETURN_IF_ERROR(compare(mine, my_rank, divided(values), rank));
+  }
   unpacker.take(fixed);
   unpacker.take(cores);
-  unpacker.take(entry.view.cpu_limits);
+  unpacker.take(entry.place.cpu_limits);
   unpacker.take(entry.figures);
   if (!unpacker.is_at_end() || fixed.size() != 1) {
     return Status::format(Code::kMismatch,
                           "rank {} says its settings in another form than rank {} reads", rank,
                           my_rank);
   }
-  entry.view.cores = cores_in(cores);
   entry.key = fixed.front().key;
-  entry.view.host = fixed.front().host;
-  entry.view.host_group = fixed.front().host_group;
-  entry.view.cache_domain = static_cast<int>(fixed.front().cache_domain);
+  entry.place.cores = cores_in(cores);
+  entry.place.host = fixed.front().host;
+  entry.place.host_group = fixed.front().host_group;
+  entry.place.cache_domain = static_cast<int>(fixed.front().cache_domain);
   return entry;
 }
 
@@ -349,11 +358,11 @@ Result<OwnView> own_view(const Environment& environment, int rank, int ranks,
   return own;
 }
 
-int cores_together(std::span<const OwnView* const> ranks) {
+int cores_together(std::span<const RankPlace* const> ranks) {
   std::vector<bool> cores;
   std::map<std::pair<uint64_t, uint64_t>, CpuLimit> limits;
   std::map<std::pair<uint64_t, uint64_t>, int> sharers;
-  for (const OwnView* const rank : ranks) {
+  for (const RankPlace* const rank : ranks) {
     for (const int core : rank->cores) {
       const auto at = static_cast<size_t>(core);
       if (at >= cores.size()) cores.resize(at + 1);
@@ -375,18 +384,20 @@ int cores_together(std::span<const OwnView* const> ranks) {
 
 Result<Agreement> agree(Exchange& exchange, const OwnView& own) {
   const std::vector<JobSetting> settings = shared_settings(own);
-  TUTTI_ASSIGN_OR_RETURN(auto all, gather_long(exchange, pack(settings, own, exchange)));
+  const std::string values = joined(settings);
+  TUTTI_ASSIGN_OR_RETURN(auto all, gather_long(exchange, pack(values, own, exchange)));
   std::vector<Entry> entries;
+  entries.reserve(all.size());
   std::vector<uint64_t> marks;
   std::vector<uint64_t> groups;
   Agreement agreement;
   PlanInputs& inputs = agreement.inputs;
   for (int rank = 0; rank < exchange.ranks(); ++rank) {
-    TUTTI_ASSIGN_OR_RETURN(Entry entry,
-                           unpack(all[static_cast<size_t>(rank)], rank, settings, exchange.rank()));
-    marks.push_back(entry.view.host);
-    groups.push_back(entry.view.host_group);
-    inputs.cache_domains.push_back(entry.view.cache_domain);
+    TUTTI_ASSIGN_OR_RETURN(Entry entry, unpack(all[static_cast<size_t>(rank)], rank, settings,
+                                               values, exchange.rank()));
+    marks.push_back(entry.place.host);
+    groups.push_back(entry.place.host_group);
+    inputs.cache_domains.push_back(entry.place.cache_domain);
     entries.push_back(std::move(entry));
   }
   agreement.key = entries.front().key;
@@ -396,9 +407,9 @@ Result<Agreement> agree(Exchange& exchange, const OwnView& own) {
   inputs.hosts = Hosts::of(marks);
   inputs.hosts.group_by(groups);
   inputs.slots = SlotPlan::of(own.variables.slot_bytes, inputs.hosts.most_on_a_host());
-  std::vector<const OwnView*> neighbors;
+  std::vector<const RankPlace*> neighbors;
   for (const int rank : inputs.hosts.neighbors(exchange.rank())) {
-    neighbors.push_back(&entries[static_cast<size_t>(rank)].view);
+    neighbors.push_back(&entries[static_cast<size_t>(rank)].place);
   }
   inputs.local_ranks = static_cast<int>(neighbors.size());
   inputs.cores = cores_together(neighbors);

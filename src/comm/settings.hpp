@@ -17,16 +17,19 @@
 
 namespace tutti {
 
-// A rank's message about itself.
-struct OwnView {
-  JobVariables variables;  // `strict` is the communicator's
-  tutti_tuner tuner = {};  // without a function: none
+// Where a rank is, and what it may use there.
+struct RankPlace {
   // Marks: ranks with equal ones are on one host, hosts with equal ones in one group.
   uint64_t host = 0;
   uint64_t host_group = 0;
   int cache_domain = kNoCacheDomain;
-  std::vector<int> cores;            // that it may use
+  std::vector<int> cores;
   std::vector<CpuLimit> cpu_limits;  // that it is under
+};
+// A rank's message about itself.
+struct OwnView : RankPlace {
+  JobVariables variables;  // `strict` is the communicator's
+  tutti_tuner tuner = {};  // without a function: none
   // These count only from rank 0; others need not know them.
   Result<FoundTuning> tuning = FoundTuning();
   std::optional<NetworkFigures> network = {};
@@ -49,7 +52,7 @@ uint64_t random_key();
 // How many threads of ranks of one host can make progress at once, given the cores and limits of
 // each. These are all cores that some rank may use. If limits allow less, every rank counts with
 // the smallest share of any, for ranks go at the pace of the slowest.
-int cores_together(std::span<const OwnView* const> ranks);
+int cores_together(std::span<const RankPlace* const> ranks);
 
 // Collective. An error names the setting that differs, and both values.
 Result<Agreement> agree(Exchange& exchange, const OwnView& own);

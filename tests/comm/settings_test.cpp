@@ -322,7 +322,7 @@ TEST(Agreement, QuotasOfTheControlGroupsOfEachRankAreSeen) {
 // ---- cores -------------------------------------------------------------------------------------
 
 int cores_of(const std::vector<OwnView>& views) {
-  std::vector<const OwnView*> ranks;
+  std::vector<const RankPlace*> ranks;
   for (const OwnView& view : views) ranks.push_back(&view);
   return cores_together(ranks);
 }
