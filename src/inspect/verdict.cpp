@@ -322,17 +322,15 @@ bool Judge::is_within_a_call(size_t begin) const {
   return over_hosts;
 }
 
-// All have made the same call, so the program has made no mistake.
+// All have made the same call, so no rank is to blame.
 void Judge::add_cut_line(size_t begin) {
   const Waiting& waiting = path_[begin];
   const Communicator& communicator = *waiting.communicator;
   std::string names;
-  std::vector<int> ranks;
   for (size_t i = begin; i < path_.size(); ++i) {
     names += (i == begin ? "" : ", ") + job_.name_of(communicator, *path_[i].rank);
-    ranks.push_back(path_[i].rank->number());
   }
-  add(Cause::kLine, waiting, std::move(ranks),
+  add(Cause::kLine, waiting, {},
       fmt::format("{} wait for one another's part of {} of \"{}\", which all have entered: a line "
                   "between their hosts lets nothing through",
                   names, describe(*waiting.wait), communicator.snapshot.name),

@@ -252,7 +252,9 @@ TEST(Verdict, BlamesTheLineWhereRanksOfTwoHostsWaitForOneAnotherWithinOneCall) {
   const Verdict verdict = judge(job, 60);
   ASSERT_EQ(verdict.findings.size(), 1u);
   EXPECT_EQ(verdict.findings[0].cause, Cause::kLine);
-  EXPECT_EQ(verdict.findings[0].ranks, (std::vector<int>{0, 1}));
+  EXPECT_TRUE(verdict.findings[0].ranks.empty()) << "as of slow lines";
+  EXPECT_TRUE(says(verdict, "rank 0 (pid 100 on h), rank 1 (pid 101 on other) wait"))
+      << verdict.text;
   EXPECT_TRUE(says(verdict, "a line between their hosts lets nothing through")) << verdict.text;
 }
 
