@@ -5,8 +5,9 @@ from spack.package import *
 
 
 class Tutti(CMakePackage):
-    """Collective communication between the processes of a job: a C library with a C++ header, behind
-    the APIs of oneCCL and of MPI's standard ABI, and a command that measures, explains and watches."""
+    """Collective communication between the processes of a job: a C library with a C++ header,
+    behind the APIs of oneCCL and of MPI's standard ABI, and a command that measures, explains and
+    watches."""
 
     license("Apache-2.0")
     maintainers("tutti")
