@@ -23,7 +23,7 @@ int main(void) {
     status = tutti_allreduce(&value, &value, 1, TUTTI_FLOAT32, TUTTI_SUM, comm);
   if (status == TUTTI_OK) printf("rank %d of %d: the sum of all ranks is %g\n", rank, ranks, value);
 
-  if (status != TUTTI_OK) fprintf(stderr, "rank %d: %s\n", rank, tutti_last_error());
+  if (status != TUTTI_OK) fprintf(stderr, "%s\n", tutti_last_error());
   tutti_comm_destroy(comm);
   return status == TUTTI_OK ? 0 : 1;
 }

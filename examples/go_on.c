@@ -59,7 +59,7 @@ int main(void) {
   }
   if (status == TUTTI_OK && rank == 0) printf("all %d rounds are done\n", round);
 
-  if (status != TUTTI_OK) fprintf(stderr, "rank %d: %s\n", rank, tutti_last_error());
+  if (status != TUTTI_OK) fprintf(stderr, "%s\n", tutti_last_error());
   tutti_comm_destroy(comm);
   return status == TUTTI_OK ? 0 : 1;
 }

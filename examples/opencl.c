@@ -68,7 +68,7 @@ int main(void) {
     status = add((cl_command_queue)queue.queue, view, (float*)numbers, rank, &sum);
   if (status == TUTTI_OK) printf("rank %d of %d: the sum of all ranks is %g\n", rank, ranks, sum);
 
-  if (status != TUTTI_OK) fprintf(stderr, "rank %d: %s\n", rank, tutti_last_error());
+  if (status != TUTTI_OK) fprintf(stderr, "%s\n", tutti_last_error());
   if (numbers != NULL) tutti_free(view, numbers);
   tutti_comm_destroy(view);
   tutti_comm_destroy(comm);
