@@ -229,7 +229,7 @@ void Inquiries::answer(const Known& entry, int rank, const InquiryHead& question
 }
 
 void Inquiries::send_pages(const Entry& about, Control& to, int rank, const InquiryHead& question) {
-  auto seen = view_of(*about.transport);
+  auto seen = snapshot_of(*about.transport);
   if (!seen) return;
   const InquiryHead head{.kind = InquiryKind::kPage, .token = question.token};
   std::vector<inspect::RankSnapshot> ranks = std::move(seen->ranks);

@@ -20,7 +20,7 @@
 namespace tutti {
 
 // A communicator of this process as others see it; none if the system forbids that.
-std::optional<inspect::CommunicatorSnapshot> view_of(Transport& transport);
+std::optional<inspect::CommunicatorSnapshot> snapshot_of(Transport& transport);
 
 // The trace of one process, written anew whenever there is more. Any thread.
 class TraceFile {
