@@ -68,8 +68,6 @@ Extent Layout::departure(int rank) const {
 
 Extent Layout::regroup_decision() const { return {regroup_, sizeof(RegroupDecision)}; }
 
-Extent Layout::regroup_decision() const { return {regroup_, sizeof(RegroupDecision)}; }
-
 Extent Layout::regroup_signs() const {
   return {regroup_decision().end(), ranks_ * sizeof(RegroupSign)};
 }
