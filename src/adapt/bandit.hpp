@@ -3,14 +3,13 @@
 // A multi-armed bandit. It chooses between a few arms, ways to do the same work, and times them
 // while the program runs. Figures behind the rules: docs/notes/02 and 03.
 //
-// - An arm is tried for some calls in a row. Its estimate is the median of the last three: caches
-//   are cold after a change, and other work disturbs now and then.
+// - An arm is tried for some calls in a row. Its estimate is the median of the last three, or the
+//   lower of two: caches are cold after a change, and other work disturbs now and then.
 // - The cheapest arm is used. Its estimate follows its calls by a step, up or down. So it comes to
 //   their median, and a few that are held up change little.
 // - An arm that took over twice as long as the one in use, and begins so again, is left at once.
-// - An unused arm is tried again once its trial costs little beyond the arm in use: at most
-// kTrialShare
-//   of the time since its last call. The slower it was, the later that is.
+// - An unused arm is tried again once its trial costs little beyond the arm in use. That is at most
+//   kTrialShare of the time since its last call. The slower it was, the later that is.
 // - An early estimate is worth less. So an arm is tried again in any case at kTimesAsMany times the
 //   number of its last call.
 #pragma once
@@ -116,11 +115,11 @@ class Bandit {
   [[nodiscard]] const Estimate& of(Arm arm) const { return estimates_[static_cast<size_t>(arm)]; }
   Estimate& of(Arm arm) { return estimates_[static_cast<size_t>(arm)]; }
 
-  size_t count_ = 2;
-  size_t trial_ = trial_calls(0);
-  uint64_t calls_ = 0;
-  Arm last_ = Arm::kFirst;
-  size_t used_ = 0;
+  size_t count_ = 2;               // arms
+  size_t trial_ = trial_calls(0);  // calls of a trial
+  uint64_t calls_ = 0;             // so far, of all arms
+  Arm last_ = Arm::kFirst;         // that of the last call
+  size_t used_ = 0;                // the arm in use
   std::array<Estimate, kMost> estimates_;
 };
 

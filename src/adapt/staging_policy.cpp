@@ -7,7 +7,6 @@
 #include "core/tuned.hpp"
 
 namespace tutti {
-namespace {}  // namespace
 
 StagingPolicy::StagingPolicy(int rank, int ranks, Staging setting, uint32_t memory)
     : rank_(rank),

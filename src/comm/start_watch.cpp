@@ -143,9 +143,8 @@ void close_files() {
 //   do not wait, and of which no SIGCHLD tells; __WCLONE waits for it here. fork() cannot do that.
 // - CLONE_VM and CLONE_VFORK: it uses this thread's memory while the thread waits, so no page of a
 //   large program is copied, and no fork handler runs.
-// - All signals are blocked meanwhile, or one to the whole session could run a handler of the
-// program
-//   there.
+// - All signals are blocked meanwhile. Otherwise one to the whole session could run a handler of
+//   the program there.
 int start_by_another(const Spawned& spawned) {
   constexpr size_t kStackBytes = 256 << 10;
   std::vector<std::max_align_t> stack(kStackBytes / sizeof(std::max_align_t));

@@ -16,7 +16,7 @@
 
 namespace tutti::match {
 
-// `Op` and `Unexpected` are a transport's operation and message (operation.hpp).
+// `Op` and `Unexpected` are a transport's operation and message (pending_transfer.hpp).
 template <typename Op, typename Unexpected>
 class Matching {
  public:

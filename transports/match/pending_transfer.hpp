@@ -18,12 +18,12 @@ namespace tutti::match {
 // The state of an operation. It is in the queue that its state names.
 enum class State : uint8_t {
   kFree,
-  kWaiting,    // send: for room (Peer::waiting)
+  kWaiting,    // send: for room (PeerQueues::waiting)
   kRequested,  // send: for the receiver's grant (no queue)
-  kStreaming,  // send: pieces may go (Peer::streams)
+  kStreaming,  // send: pieces may go (PeerQueues::streams)
   kLocal,   // send to this rank: for the receive, UnexpectedMessage::local points to it (no queue)
   kPosted,  // receive: for a message (Matching)
-  kGranting,   // receive: for room to send the grant (Peer::grants)
+  kGranting,   // receive: for room to send the grant (PeerQueues::grants)
   kReceiving,  // receive: for the pieces (no queue)
   kLinkOwned,  // what its transport alone knows
 };

@@ -36,7 +36,8 @@ Info hints_for(const Library& library, const std::string& provider) {
   hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
   // Without FI_MR_LOCAL: a provider that must register buffers does so itself, from its own cache.
   hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-  // Frames are put in order by their numbers (frame.hpp); pieces of one message match in order.
+  // Frames are put in order by their numbers (frames/frame.hpp); pieces of one message match in
+  // order.
   hints->tx_attr->msg_order = FI_ORDER_SAS;
   hints->rx_attr->msg_order = FI_ORDER_SAS;
   if (!provider.empty()) hints->fabric_attr->prov_name = strdup(provider.c_str());

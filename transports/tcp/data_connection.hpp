@@ -38,7 +38,7 @@ using tuned::kMostRead;
 
 using RequestQueue = match::Queue<frames::Request>;
 
-// The state that the wires of a port share.
+// The state that the connections of a port share.
 class Inbox {
  public:
   RequestQueue frames;  // posted
@@ -62,7 +62,7 @@ class DataConnection {
   // Whether there is a connection. Until there is, requests wait.
   [[nodiscard]] bool open() const { return socket_.open(); }
   [[nodiscard]] int socket() const { return socket_.get(); }
-  // Goes over this connection, whose handshake is done.
+  // Takes over a socket whose handshake is done, and sends what waits.
   void begin(Fd socket);
   // Comes before begin(): seals the bytes that come and go.
   void encrypt(Sealing incoming, Sealing outgoing) {

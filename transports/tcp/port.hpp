@@ -96,7 +96,7 @@ class TcpPort final : public nics::AddressedPort {
   size_t met_ = 0;
   uint32_t polls_ = 0;
   int64_t next_check_ms_ = 0;
-  Fd poller_;  // of the listener and the wires, where there are many
+  Fd poller_;  // of the listener and the connections, if there are many
   Status error_;
   bool closed_ = false;
 };
