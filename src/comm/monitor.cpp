@@ -24,7 +24,7 @@
 namespace tutti {
 namespace {
 
-// Descriptors that there are not.
+// What report_deaths() gets in place of a descriptor: any may have news, or none has.
 constexpr int kAny = -1;
 constexpr int kNone = -2;
 // The time between two looks of ControlWatch: each may read files of /proc.
@@ -32,13 +32,13 @@ constexpr int64_t kLookEveryMs = 300;
 
 // Not known where the system does not let this process ask.
 std::optional<bool> is_readable(int fd) {
-  pollfd poll_for{.fd = fd, .events = POLLIN, .revents = 0};
-  const int ready = poll(&poll_for, 1, 0);
+  pollfd entry{.fd = fd, .events = POLLIN, .revents = 0};
+  const int ready = poll(&entry, 1, 0);
   if (ready < 0) return std::nullopt;
   return ready == 1;
 }
 
-// Its parent may be long in taking note of its end.
+// Whether a process has ended, though its parent may not have reaped it yet.
 bool is_over(int pid) {
   if (kill(pid, 0) != 0) return errno == ESRCH;
   return process_stat(pid).dead();

@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Notices the death of peer processes: one thread per process, asleep in epoll on the pidfds of all
-// peers of all communicators. It looks at the life signs of all of them every kLookWithinMs.
+// Notices the death of peer processes (a failure detector). One thread per process sleeps in epoll
+// on the pidfds of all peers of all communicators. It looks at the life signs of all of them every
+// kLookWithinMs.
 //
 // Either tells of a death what the other does not. A life sign tells at once, but rests on memory
 // that a dying process may have spoilt. A pidfd tells of every end, but only when the kernel has
@@ -37,6 +38,7 @@ class Monitor {
     int rank = 0;
     const LifeSign* sign = nullptr;  // its monitor's; null: it has none
   };
+  // Whether the process of a peer has ended, by its life sign, its pidfd or its pid.
   static bool has_ended(const Peer& peer);
   // A descriptor that is readable when other hosts have news; negative: none.
   struct ControlWatch {
@@ -44,11 +46,11 @@ class Monitor {
     std::function<void()> readable;
     std::function<void()> look;  // several times a second; may be null
   };
-  // Starts what takes a thread and descriptors, which watch() does otherwise.
+  // Starts the thread and opens its descriptors. Else the first watch() does.
   Status begin();
-  // Calls died(rank), once for each peer that ends, and control.readable() whenever it is, in the
-  // monitor's thread, until removed. `own` is signed for the monitor's thread at once and until
-  // then, and each_second() called about as often as it says; both may be null.
+  // Calls died(rank) once for each peer that ends, and control.readable() whenever it is. Both are
+  // called in the monitor's thread, until the watch is removed. `own` is signed for that thread
+  // at once and until then, and each_second() is called about once a second; both may be null.
   Result<Token> watch(std::vector<Peer> peers, std::function<void(int rank)> died,
                       ControlWatch control = {-1, nullptr, nullptr}, LifeSign* own = nullptr,
                       std::function<void()> each_second = nullptr);
@@ -77,7 +79,7 @@ class Monitor {
   std::map<Token, Watch> watches_;  // guarded by mutex_
   Token next_token_ = 1;            // guarded by mutex_
   LifeSigns signs_;                 // guarded by mutex_; of the monitor's thread
-  std::latch begun_{1};             // the thread, and its signs
+  std::latch begun_{1};             // the thread runs, and its signs are ready
   int64_t next_look_ms_ = 0;        // the thread's own, as is the next
   int64_t next_second_ms_ = 0;
   Fd epoll_;

@@ -19,9 +19,9 @@ namespace tutti::frames {
 
 struct PendingTransfer;
 
-// Something the network has been asked to do; in `idle` lists while it has not. A kConnection is
-// made by the port itself, which ends it as failed when the connection to its peer breaks. Not all
-// ports do.
+// Something the network has been asked to do. While it has not been, it lies idle in a queue of its
+// endpoint (requests.hpp). A kConnection is made by the port itself, which ends it as failed when
+// the connection to its peer breaks. Not all ports do.
 struct Request {
   enum class Kind : uint8_t { kFrameOut, kFrameIn, kPieceOut, kPieceIn, kConnection };
 
@@ -70,7 +70,8 @@ class Port {
   // Begins what the request says; until its completion its memory is the network's. kNotNow: there
   // is no room, and there will be after a poll. kFailed: error() says why.
   virtual Posted post(Request& request) = 0;
-  // A receive is not wanted any more. It ends like others, as kCancelled if nothing has come.
+  // Withdraws a receive that is not wanted any more. It ends like others, as kCancelled if nothing
+  // has come.
   virtual void cancel(Request& request) = 0;
   // Moves data; returns how many of `ended` it has filled in, 0 if nothing has ended. Negative: the
   // port is of no use any more, error() says why. One that did not end as kDone comes alone, so

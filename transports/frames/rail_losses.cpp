@@ -10,6 +10,8 @@ namespace {
 constexpr int64_t kWordOfDeathMs = 1000;
 // The time for the other connections to break, and for what came before to be read.
 constexpr int64_t kOthersMs = 5;
+// The age of a loss at which the user is warned. If the peer has died or left, all of its rails
+// have broken by then, and a word about one of them would mislead.
 constexpr int64_t kWarnMs = 30;
 
 }  // namespace

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Several ports as one, each a rail of it: interfaces of this rank that carry side by side. Which
-// rail a request takes its endpoint says (Request::rail).
+// Several ports as one, each a rail of it: interfaces of this rank that carry side by side. The
+// endpoint says which rail each request takes (Request::rail).
 #pragma once
 
 #include <memory>

@@ -8,7 +8,9 @@
 namespace tutti::frames {
 namespace {
 
-constexpr size_t kFramesIn = 32;  // posted buffers, on each rail
+// The posted buffers on each rail. At least half of the receives that a port
+// allows are left to pieces.
+constexpr size_t kFramesIn = 32;
 
 size_t frames_in(const Port& port) {
   return std::min(kFramesIn, std::max<size_t>(port.most_receives() / 2, 1));

@@ -22,7 +22,8 @@ class Requests {
   // Posts the buffers for frames; once.
   Status open();
 
-  // One that is idle; the operation is the one that ends with it, if any.
+  // Takes an idle request. `operation` is the one that a piece is of, or the eager send that ends
+  // with a frame; null if none does.
   Request& take(Request::Kind kind, int peer, PendingTransfer* operation);
   void give_back(Request& request);
   // Whether the network takes another piece to receive besides the frames.
@@ -30,7 +31,8 @@ class Requests {
 
   // Posts a receive again, now or later; false if the network refuses.
   bool repost(Request& request);
-  // Posts those that are to be posted later. One that the network refuses; null: it refused none.
+  // Posts the receives that were put off. Returns one that the network refuses; null: it refused
+  // none.
   Request* repost_waiting();
 
   // Whether a piece of the operation is under way, be it to the sink; and whether the network may

@@ -51,8 +51,8 @@ struct CellNumbers {
   // whole.
   std::atomic<uint64_t> where;
   std::atomic<uint32_t> withdrawn;  // RingMemory::withdrawn when the request was made
-  std::atomic<uint32_t>
-      payload_in;  // of a payload: in the data area (PayloadIn), or which ping-pong buffer has it
+  // The place of a payload: PayloadIn::kRing, or which ping-pong buffer has it.
+  std::atomic<uint32_t> payload_in;
 };
 
 struct alignas(kCacheLine) Cell {
