@@ -24,8 +24,8 @@ Dialogue::~Dialogue() {
     forget(question.answer);
   }
   for (Transfer& answer : answers_) forget(answer);
-  forget(heard_);
-  forget(end_);
+  forget(incoming_);
+  forget(end_of_questions_);
 }
 
 bool Dialogue::serving() const {
@@ -45,7 +45,7 @@ Status Dialogue::run(Course& course, const Waiter& waiter) {
     return !failure.ok() || over();
   });
   if (!failure.ok() || end == WaitEnd::kReady) return failure;
-  const bool waits_for_answers = !end_.done;
+  const bool waits_for_answers = !end_of_questions_.done;
   return Status::format(Code::kTimeout, "rank {} did not {} in time while the network was measured",
                         waits_for_answers ? asked_ : asking_,
                         waits_for_answers ? "answer" : "end its questions");
@@ -55,7 +55,7 @@ Status Dialogue::advance(Course& course) {
   TUTTI_RETURN_IF_ERROR(serve());
   TUTTI_RETURN_IF_ERROR(take(course));
   TUTTI_RETURN_IF_ERROR(ask(course));
-  return end_.done ? end_.status : Status();
+  return end_of_questions_.done ? end_of_questions_.status : Status();
 }
 
 Status Dialogue::ask(Course& course) {
@@ -73,7 +73,7 @@ Status Dialogue::ask(Course& course) {
   }
   if (enough_ && open_ == 0 && !said_enough_) {
     said_enough_ = true;
-    network_.send(asked_, kAskTag, &nothing_, sizeof nothing_, end_);
+    network_.send(asked_, kAskTag, &no_bytes_, sizeof no_bytes_, end_of_questions_);
   }
   return {};
 }
@@ -97,15 +97,15 @@ Status Dialogue::serve() {
     TUTTI_RETURN_IF_ERROR(answers_[i].status);
     answering_[i] = false;
   }
-  while (!served_ && heard_.done) {
-    TUTTI_RETURN_IF_ERROR(heard_.status);
-    if (wanted_ == 0) {
+  while (!served_ && incoming_.done) {
+    TUTTI_RETURN_IF_ERROR(incoming_.status);
+    if (incoming_bytes_ == 0) {
       served_ = true;
       break;
     }
-    if (wanted_ > longest_) {
+    if (incoming_bytes_ > longest_) {
       return Status::format(Code::kInternal, "rank {} asked for {} bytes, {} are the most", asking_,
-                            wanted_, longest_);
+                            incoming_bytes_, longest_);
     }
     // An answer may have come before this rank knows that it went: its place is not free yet.
     const auto place =
@@ -113,15 +113,15 @@ Status Dialogue::serve() {
     if (place == answering_.size()) break;
     answering_[place] = true;
     answers_[place] = {};
-    network_.send(asking_, kAnswerTag, given_.data(), wanted_, answers_[place]);
+    network_.send(asking_, kAnswerTag, payload_.data(), incoming_bytes_, answers_[place]);
     listen();
   }
   return {};
 }
 
 void Dialogue::listen() {
-  heard_ = {};
-  network_.recv(asking_, kAskTag, kExactTag, &wanted_, sizeof wanted_, heard_);
+  incoming_ = {};
+  network_.recv(asking_, kAskTag, kExactTag, &incoming_bytes_, sizeof incoming_bytes_, incoming_);
 }
 
 }  // namespace tutti

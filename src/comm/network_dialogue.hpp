@@ -19,7 +19,7 @@ namespace tutti {
 class Dialogue {
  public:
   Dialogue(Endpoint& network, int asked, int asking, uint64_t longest)
-      : network_(network), asked_(asked), asking_(asking), longest_(longest), given_(longest) {}
+      : network_(network), asked_(asked), asking_(asking), longest_(longest), payload_(longest) {}
   ~Dialogue();
   Dialogue(const Dialogue&) = delete;
 
@@ -34,7 +34,7 @@ class Dialogue {
     std::vector<std::byte> memory;
   };
 
-  [[nodiscard]] bool over() const { return end_.done && served_ && !serving(); }
+  [[nodiscard]] bool over() const { return end_of_questions_.done && served_ && !serving(); }
   [[nodiscard]] bool serving() const;
   Status advance(Course& course);
   Status ask(Course& course);
@@ -52,15 +52,15 @@ class Dialogue {
   size_t open_ = 0;
   bool enough_ = false;  // no more questions
   bool said_enough_ = false;
-  const uint64_t nothing_ = 0;
-  Transfer end_;
+  const uint64_t no_bytes_ = 0;  // asked for, they say that it asks no more
+  Transfer end_of_questions_;    // which says that
   // The other rank's questions to it.
-  uint64_t wanted_ = 0;
-  Transfer heard_;
+  uint64_t incoming_bytes_ = 0;  // that the next one asks for
+  Transfer incoming_;            // the next one
   bool served_ = false;
   std::array<Transfer, kMostAhead> answers_;
   std::array<bool, kMostAhead> answering_{};
-  std::vector<std::byte> given_;
+  std::vector<std::byte> payload_;  // of answers to it
 };
 
 }  // namespace tutti

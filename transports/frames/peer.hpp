@@ -51,27 +51,28 @@ struct UnexpectedMessage : match::UnexpectedMessage<UnexpectedMessage, PendingTr
 class EagerCredit {
  public:
   // ---- messages to the peer
-  [[nodiscard]] bool may_send() const { return sent_ - taken_ <= kUnmatchedBytes; }
+  [[nodiscard]] bool may_send() const { return sent_ - matched_there_ <= kUnmatchedBytes; }
   void count_sent(uint64_t cost) { sent_ += cost; }
   // So much has met its receive there; false if that makes no sense.
-  bool note_taken(uint64_t taken) {
-    if (taken < taken_ || taken > sent_) return false;
-    taken_ = taken;
+  bool note_taken(uint64_t matched) {
+    if (matched < matched_there_ || matched > sent_) return false;
+    matched_there_ = matched;
     return true;
   }
   // ---- messages from the peer
   void count_matched(uint64_t cost) { matched_ += cost; }
   [[nodiscard]] uint64_t matched() const { return matched_; }
-  void note_told() { told_ = matched_; }
+  void note_told() { told_matched_ = matched_; }
   // Whether so much has met its receive that the peer is told at once, without waiting for
   // something to send.
-  [[nodiscard]] bool is_owed() const { return matched_ - told_ >= kUnmatchedBytes / 4; }
+  [[nodiscard]] bool is_owed() const { return matched_ - told_matched_ >= kUnmatchedBytes / 4; }
 
  private:
+  // Costs since the start:
   uint64_t sent_ = 0;
-  uint64_t taken_ = 0;
-  uint64_t matched_ = 0;
-  uint64_t told_ = 0;
+  uint64_t matched_there_ = 0;  // of what was sent, as the peer has told
+  uint64_t matched_ = 0;        // of what came from the peer
+  uint64_t told_matched_ = 0;   // as the peer knows
 };
 
 // The messages between this rank and one peer. There is one for each rank from the start.

@@ -110,8 +110,8 @@ void DataConnection::fail(std::string why) {
       inbox_.end(*request, Completion::End::kFailed);
     }
   }
-  if (connection_ != nullptr)
-    inbox_.end(*std::exchange(connection_, nullptr), Completion::End::kFailed);
+  if (until_broken_ != nullptr)
+    inbox_.end(*std::exchange(until_broken_, nullptr), Completion::End::kFailed);
 }
 
 // ---- out ----------------------------------------------------------------------------------------

@@ -55,9 +55,9 @@ class Inbox {
 
 class DataConnection {
  public:
-  // `connection`: the request that ends when the connection has failed.
-  explicit DataConnection(Inbox& inbox, frames::Request* connection = nullptr)
-      : inbox_(inbox), connection_(connection) {}
+  // `until_broken`: the request that ends when the connection has failed; may be null.
+  explicit DataConnection(Inbox& inbox, frames::Request* until_broken = nullptr)
+      : inbox_(inbox), until_broken_(until_broken) {}
 
   // Whether there is a connection. Until there is, requests wait.
   [[nodiscard]] bool open() const { return socket_.open(); }
@@ -107,7 +107,7 @@ class DataConnection {
   bool open_record();
 
   Inbox& inbox_;
-  frames::Request* connection_;
+  frames::Request* until_broken_;
   Fd socket_;
   std::string failure_;
   std::unique_ptr<Records> records_;  // null: in the clear

@@ -65,7 +65,7 @@ Status TcpPort::insert(const std::vector<std::string>& addresses) {
     std::memcpy(&listeners_.emplace_back(), addresses[r].data(), sizeof(ListenerAddress));
   }
   peers_.resize(addresses.size());
-  if (all_met()) listener_.close();
+  if (all_connected()) listener_.close();
   return {};
 }
 
@@ -86,7 +86,7 @@ void TcpPort::close() {
 
 void TcpPort::call(int rank) {
   dial(rank);
-  if (peer(rank).call) calls_.push_back(rank);
+  if (peer(rank).call) calling_.push_back(rank);
 }
 
 void TcpPort::dial(int rank) {
@@ -161,17 +161,17 @@ bool TcpPort::watch(int socket, DataConnection* connection) {
 void TcpPort::begin(int rank, Introduction& introduction) {
   DataConnection& connection = peer(rank).connection;
   if (!watch(introduction.socket(), &connection)) return give_up(rank, std::strerror(errno));
-  ++met_;
+  ++connected_;
   connections_.push_back(&connection);
   const Handshake& handshake = introduction.handshake();
   if (settings_.encrypt) connection.encrypt(handshake.incoming(), handshake.outgoing());
   connection.begin(introduction.take_socket());
-  if (all_met()) listener_.close();
+  if (all_connected()) listener_.close();
 }
 
 void TcpPort::take_calls() {
   for (Introduction& caller : listener_.answer()) take_call(std::move(caller));
-  std::erase_if(calls_, [&](int rank) {
+  std::erase_if(calling_, [&](int rank) {
     if (peer(rank).call) go_on_calling(rank);
     return !peer(rank).call;
   });
@@ -236,8 +236,8 @@ void TcpPort::check_answers() {
 void TcpPort::poll_listener() {
   if (++polls_ % kPollsPerCheck == 0) check_answers();
   const bool few = has_few_peers();
-  const bool knocked = few ? !all_met() : ask_poller();
-  if (knocked || listener_.has_visitors() || !calls_.empty()) take_calls();
+  const bool knocked = few ? !all_connected() : ask_poller();
+  if (knocked || listener_.has_visitors() || !calling_.empty()) take_calls();
   for (DataConnection* connection : connections_) {
     if (connection->has_more() && connection->open()) connection->write();
     if ((few || connection->holds_back()) && connection->open()) connection->read();

@@ -69,7 +69,7 @@ class TcpPort final : public nics::AddressedPort {
   void check_answers();
   bool ask_poller();
   void take_calls();
-  [[nodiscard]] bool all_met() const { return met_ + 1 == peers_.size(); }
+  [[nodiscard]] bool all_connected() const { return connected_ + 1 == peers_.size(); }
   [[nodiscard]] bool has_few_peers() const;
   // Most ranks of many never need one another.
   Peer& peer(int rank) {
@@ -91,9 +91,9 @@ class TcpPort final : public nics::AddressedPort {
   Inbox inbox_;
   std::vector<ListenerAddress> listeners_;    // by rank
   std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null: not dealt with yet
-  std::vector<int> calls_;                    // whom this rank is calling
+  std::vector<int> calling_;                  // whom this rank is calling
   std::vector<DataConnection*> connections_;  // those that have been open
-  size_t met_ = 0;
+  size_t connected_ = 0;                      // peers with which there is or was a connection
   uint32_t polls_ = 0;
   int64_t next_check_ms_ = 0;
   Fd poller_;  // of the listener and the connections, if there are many
