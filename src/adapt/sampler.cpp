@@ -41,7 +41,7 @@ double seconds_of(const MessageSample& message) {
   // For short messages asking and telling count, and a ring that has not been used for a while is
   // slow in a trial. A rank that shares its core makes its peers wait while it reads.
   const bool costs_more = message.takes_turns || message.bytes <= tuned::kMostOfShortReads;
-  return message.seconds * (message.read && costs_more ? tuned::kRead : 1);
+  return message.seconds * (message.read && costs_more ? tuned::kReadPenalty : 1);
 }
 
 double seconds_of_both(double begun_s, double ended_s, double both_ended_s) {

@@ -175,8 +175,8 @@ void DataConnection::suit_distance() {
   const bool known = getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
                      length >= offsetof(tcp_info, tcpi_min_rtt) + sizeof info.tcpi_min_rtt;
   if (!known) return;
-  if (info.tcpi_min_rtt <= tuned::kSameBuilding_us) stop_pacing(socket_.get());
-  if (info.tcpi_min_rtt <= tuned::kNear_us) bound_ahead(socket_.get());
+  if (info.tcpi_min_rtt <= tuned::kUnpacedRoundTrip_us) stop_pacing(socket_.get());
+  if (info.tcpi_min_rtt <= tuned::kNearRoundTrip_us) bound_ahead(socket_.get());
 }
 
 // ---- in -----------------------------------------------------------------------------------------
