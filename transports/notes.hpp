@@ -95,9 +95,8 @@ struct Wait {
   int32_t thread = 0;    // that waits or drives what waits
   int64_t since_ms = 0;  // on the monotonic clock
   // The call that the rank waits in. While a communicator is made of this one, it has the number of
-  // ranks, and its purpose as `detail`. A message has its number, count and type, the peer as
-  // `root`
-  // (-1: any) and its tag as `detail` (UINT64_MAX: any).
+  // ranks, and its purpose as `detail`. A message has its number, count and type. Its `root` is the
+  // peer (-1: any), its `detail` the tag (UINT64_MAX: any).
   CallRecord record{};
   // For whom, by their numbers in the communicator, as far as that is known yet; -1 behind the
   // last.
@@ -136,7 +135,7 @@ using JamNote = SharedNote<Jam>;
 inline constexpr uint32_t kMessageNotes = 4;
 inline constexpr uint32_t kNotedCalls = 32;
 
-// All that one rank says so.
+// All notes of one rank on one lane.
 struct Notes {
   WaitNote call;                     // of the lane
   WaitNote messages[kMessageNotes];  // of the first lane alone, as what follows

@@ -224,8 +224,8 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorCon
   }
 }
 
-// The death of one of the ranks, if it is on this host: the line tells of the first failure
-// elsewhere.
+// The death of one of the ranks, if it is on this host. The control connection tells of the first
+// failure elsewhere.
 Status Communicator::loss_among(const std::vector<int>& ranks) const {
   for (const int peer : ranks) {
     if (is_here(peer) && has_died(peer)) return death_of(peer);

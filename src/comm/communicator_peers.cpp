@@ -12,7 +12,8 @@
 
 namespace tutti {
 
-// Watches peers of this host by their processes, and those of other hosts by the line to them.
+// Watches peers of this host by their processes, and those of other hosts by the control
+// connection.
 Status Communicator::watch_peers(Exchange& exchange) {
   std::vector<Monitor::Peer> peers;
   for (int peer = 0; peer < ranks_; ++peer) {

@@ -182,7 +182,7 @@ void Inquiries::ask_over(Known& entry, const InquiryHead& question) {
   }
 }
 
-// ---- over the lines ----------------------------------------------------------------------------
+// ---- over the control connections --------------------------------------------------------------
 
 void Inquiries::heard(Token token, const ControlNews& news) {
   const std::lock_guard lock(mutex_);
@@ -213,7 +213,8 @@ void Inquiries::pass_on(const Known& entry, int rank, std::span<const std::byte>
   }
 }
 
-// Answers for all communicators of this process, once if a question has come over several lines.
+// Answers for all communicators of this process, once if a question has come over several
+// connections.
 void Inquiries::answer(const Known& entry, int rank, const InquiryHead& question) {
   if (std::ranges::find(answered_, question.token) == answered_.end()) {
     answered_.push_back(question.token);

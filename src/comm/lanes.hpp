@@ -24,7 +24,7 @@ class Lanes {
                                                const PlanInputs& inputs, Staging staging,
                                                const std::string& name);
 
-  // Once.
+  // Hands over the lanes; once.
   std::vector<std::unique_ptr<LaneGroup>> take() { return std::move(groups_); }
   [[nodiscard]] const Choose& choose() const { return choose_; }
   // The inputs of the plans of all ranks' calls, but the number of lanes and the choice. They refer

@@ -23,7 +23,7 @@ constexpr double kMostMessage_s = 1;
 constexpr double kLeastByte_s = 1e-12;
 constexpr double kMostByte_s = 1e-3;
 
-// Lines of hosts are seldom so unlike one another that one takes so many times as long.
+// Links of hosts are seldom so unlike one another that one takes so many times as long.
 constexpr double kUnlike = 1.5;
 
 // Every rank's figure, or the first error that any has met.
@@ -85,7 +85,7 @@ class Measuring {
     return all;
   }
 
-  // Fills in the seconds per byte. Lines that differ are measured once more.
+  // Fills in the seconds per byte. Links that differ are measured once more.
   Status measure_links(const std::optional<Partners>& partners,
                        std::vector<MeasuredFigures>& ranks) {
     for (int time = 0; time == 0 || (time == 1 && links_differ(hosts_, ranks)); ++time) {
@@ -106,7 +106,7 @@ class Measuring {
   const Waiter& waiter_;
 };
 
-// The seconds per byte of each host's line, as far as they were measured.
+// The seconds per byte of each host's link, as far as they were measured.
 std::vector<double> byte_s_of_links(const Hosts& hosts, std::span<const MeasuredFigures> ranks) {
   std::vector<double> links;
   for (const std::vector<int>& neighbors : hosts.ranks_of) {

@@ -38,7 +38,7 @@ NetworkFigures agreed_figures(const Hosts& hosts, std::span<const MeasuredFigure
 // median, since other hosts meet on a link in each round, but no less than `line_byte_s`.
 double agreed_between_groups(const Hosts& hosts, std::span<const MeasuredFigures> ranks,
                              double line_byte_s);
-// Whether one host's line is so much slower than another's that something must have held it up.
+// Whether one host's link is so much slower than another's that something must have held it up.
 bool links_differ(const Hosts& hosts, std::span<const MeasuredFigures> ranks);
 
 // Collective: all ranks get the same figures, or an error. If links differ, they are measured once

@@ -61,7 +61,7 @@ class RoundTripCourse final : public Course {
 // Longer and longer messages, several at a time.
 class StreamCourse final : public Course {
  public:
-  // `sharing`: how many ranks share the line.
+  // `sharing`: how many ranks share the link.
   explicit StreamCourse(int sharing);
   [[nodiscard]] uint64_t longest() const override { return longest_; }
   [[nodiscard]] size_t ahead() const override { return kMostAhead; }

@@ -149,7 +149,7 @@ std::unique_ptr<Regroup> regroup_in_memory(int rank, RegroupBoard board,
   return std::make_unique<MemoryRegroup>(rank, board, std::move(is_gone));
 }
 
-// ---- over the line -----------------------------------------------------------------------------
+// ---- over the control connection ---------------------------------------------------------------
 
 Result<Regroup::Parts> ControlRegroup::round(std::span<const std::byte> mine, int64_t deadline_ms) {
   std::unique_lock lock(mutex_);

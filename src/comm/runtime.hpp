@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The objects that the communicators of a process share: the environment's snapshot, the selector,
-// worker threads, the monitor of peers. It lives from the first communicator to the last.
+// The objects that the communicators of a process share: the environment as it was read, tuning,
+// worker threads, the monitor of peers, answers to other hosts, the trace. It lives from the first
+// communicator to the last.
 #pragma once
 
 #include <memory>
@@ -20,7 +21,8 @@ namespace tutti {
 
 class Runtime {
  public:
-  // The process's; made if there is none. Fails when the environment is wrong.
+  // Returns the runtime of this process, which it makes if there is none. Fails when the
+  // environment is wrong.
   static Result<std::shared_ptr<Runtime>> get();
 
   explicit Runtime(Environment environment)

@@ -12,7 +12,7 @@ namespace tutti::shm {
 class InspectorFd {
  public:
   InspectorFd() = default;
-  // Another one of the file, as long as there are few.
+  // Duplicates the descriptor of the file, as long as this process keeps few.
   explicit InspectorFd(int file);
   InspectorFd(InspectorFd&& other) noexcept : file_(std::move(other.file_)) {}
   InspectorFd& operator=(InspectorFd&& other) noexcept {
