@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The algorithms of registry.inc, and the schedule of a rank that is alone.
 #include <algorithm>
 #include <iterator>
 

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The messages of tutti.h: sends, receives and probes.
 #include "api/buffers.hpp"
 #include "api/groups.hpp"
 #include "api/requests.hpp"

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The distance between cores and devices, by hwloc.
 #include <hwloc.h>
 
 #include <map>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Verifies the form of a schedule: each step by itself, and its place among the ticks.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Reduces symbolic data: runs of bytes that have one value.
 #include <algorithm>
 
 #include "sched/verify_parts.hpp"

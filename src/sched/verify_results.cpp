@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Verifies that the receive buffers hold what the collective promises.
 #include <fmt/format.h>
 
 #include <algorithm>

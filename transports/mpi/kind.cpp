@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The entry of MPI in the list of transports.
 #include "transports/mpi/connect.hpp"
 
 namespace tutti {

@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// The entry of TCP in the list of transports.
 #include "transports/tcp/connect.hpp"
 
 namespace tutti {

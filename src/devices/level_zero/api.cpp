@@ -1,4 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Level Zero as an API of devices.
 #include "devices/level_zero/context.hpp"
 
 namespace tutti::devices {
