@@ -22,7 +22,7 @@ namespace {
 
 bool folds(const Problem& q) { return q.ranks > 1 && radices_of(q.ranks).empty(); }
 
-// Those of all ranks, or of the power of two that work for the others.
+// The radices of all ranks, or of the power of two that work for the others.
 std::vector<int> radices_for(const Problem& q) {
   return radices_of(folds(q) ? Folding(q).workers() : q.ranks);
 }

@@ -79,7 +79,7 @@ struct Butterfly {
 // Where p is no power of two, the surplus ranks (folding.hpp) hang below their neighbours; if the
 // root is one of them, its neighbour hangs below it, and has all others below.
 struct BineTree : Tree {
-  // Those of the workers, and two for the surplus.
+  // The rounds of the workers, and two for the surplus.
   static int rounds(int ranks) {
     const auto count = static_cast<unsigned>(ranks);
     return static_cast<int>(std::bit_width(count)) - 1 + (std::has_single_bit(count) ? 0 : 2);

@@ -22,7 +22,7 @@ struct BinaryTree {
   BinaryTree(const Problem& q, bool second) {
     const int ranks = q.ranks;
     const bool mirrors = ranks % 2 == 0;
-    // Its own inverse, or the other way around for rank_of.
+    // rank_of() is the inverse of number_of(); mirroring is its own inverse.
     const auto number_of = [&](int rank) {
       if (!second) return rank + 1;
       return mirrors ? ranks - rank : (rank + 1) % ranks + 1;

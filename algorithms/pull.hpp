@@ -19,9 +19,9 @@ inline uint64_t pulled_piece(const Problem& q) {
 }
 
 // If all others read the root's buffer, waits until fewer than Limits::pull_readers of them do.
-// They publish `done` after it. Reading a process's memory locks its page tables: above some
-// readers all get slower (Chakraborty, Subramoni, Panda, CLUSTER 2017). Readers come in the order
-// of their distance from the root, so each waits for one only. Plain copies lock nothing.
+// Readers publish `done` after their read. Reading a process's memory locks its page tables: above
+// some readers all get slower (Chakraborty, Subramoni, Panda, CLUSTER 2017). Readers come in the
+// order of their distance from the root, so each waits for one only. Plain copies lock nothing.
 inline void await_turn_to_pull(const Problem& q, Builder& b, uint32_t done) {
   const int readers = q.limits.pull_readers;
   const int turn = (q.rank - q.root + q.ranks) % q.ranks;  // the root's is 0, and not meant

@@ -25,7 +25,7 @@ class RootsColumn {
     if (leads && !at_root) packed = c.scratch(blocks.count(host_) * q.element_bytes);
   }
 
-  // Those of this rank's host, in `packed`.
+  // The blocks of this rank's host, in `packed`.
   [[nodiscard]] Ref of_this_host() const {
     return at_root ? packed.plus(blocks.offset(host_)) : packed;
   }

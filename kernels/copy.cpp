@@ -153,7 +153,7 @@ void plain_copies(void* dst, bool, void* other, bool, const void* source, size_t
   std::memmove(other, dst, bytes);
 }
 
-// Those of the best target.
+// The kernels of the best target.
 const CopyKernels& kernels() {
   static const CopyKernels best = [] {
     std::optional<CopyKernels> first;

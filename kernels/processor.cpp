@@ -12,8 +12,8 @@ namespace tutti {
 
 #if defined(__x86_64__)
 
-// These ask the system, too, whether it keeps the registers. Processors with AVX2, FMA and BMI2
-// have F16C and LZCNT as well, which old compilers cannot ask for.
+// The compiler's checks ask the system, too, whether it keeps the registers. Processors with AVX2,
+// FMA and BMI2 have F16C and LZCNT as well, which old compilers cannot ask for.
 bool processor_runs(int64_t target) {
   switch (target) {
     case HWY_SSE4:

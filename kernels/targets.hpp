@@ -16,7 +16,7 @@
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE_256 | HWY_SVE2_128)
 #endif
 
-// Its assertions would need its library (processor.hpp).
+// Highway's assertions would need Highway's library (processor.hpp).
 #define HWY_IS_DEBUG_BUILD 0
 
 #include <hwy/detect_targets.h>

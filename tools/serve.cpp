@@ -83,7 +83,7 @@ bool is_ready(int socket, short event, int64_t deadline_ms) {
   return left_ms > 0 && poll(&wanted, 1, static_cast<int>(left_ms)) > 0;
 }
 
-// Its first line; empty if it does not come in time or is too long.
+// The first line of the request; empty if it does not come in time or is too long.
 std::string request_from(int socket) {
   const int64_t deadline_ms = tutti::host_ms() + kMostMs;
   std::string request;

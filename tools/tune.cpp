@@ -58,7 +58,7 @@ constexpr tutti::Need need{"tutti tune"};
 
 // ---- what to measure ---------------------------------------------------------------------------
 
-// Those that have algorithms and that this tool can call.
+// The collectives that have algorithms and that this tool can call.
 std::vector<std::string> known_collectives() {
   std::vector<std::string> names;
   for (const tutti::Algorithm* algorithm : tutti::algorithms()) {

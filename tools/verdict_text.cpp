@@ -52,7 +52,7 @@ std::string doing(const Job& job, const Communicator& communicator, const RankSn
 
 std::string state_of(const RankSnapshot& rank, const Process* process) {
   if (process == nullptr) return "not seen";
-  // Those that wait may look for news all the time.
+  // Ranks that wait may look for news all the time.
   if (process->busy && rank.waits.empty() && !process->state.stopped()) return "computes";
   const std::string text = to_string(process->state);
   return text.starts_with("is ") ? text.substr(3) : text;

@@ -32,7 +32,7 @@ std::vector<Limits> limits_of(uint64_t ranks) {
       {{512}, 4 * line_each, 2 * line_each, 0},
       // The limits that users get.
       {{32 << 10}, 1 << 20, 256 << 10, 8 << 20, true, false, 4},
-      // Those of users whose ranks all see all buffers.
+      // The limits of users whose ranks all see all buffers.
       {{32 << 10}, 1 << 20, 256 << 10, 8 << 20, true, true},
   };
   limits.back().exports_blocks = true;

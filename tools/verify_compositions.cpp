@@ -163,7 +163,7 @@ class Proof::Walk {
     size_t next[kScopes] = {};
     uint32_t done[kScopes] = {};
   };
-  // Those that run a phase together, by number.
+  // Ranks that run a phase together, by number.
   struct Group {
     Scope scope;
     std::vector<int> members;

@@ -133,7 +133,8 @@ Watcher::Watcher(WatchSettings settings)
 
 // ---- jobs --------------------------------------------------------------------------------------
 
-// Its processes come and go; as long as one is known, it is the same.
+// What is known of a job. The processes of a job come and go; as long as one is known, it is the
+// same job.
 Watcher::Watched& Watcher::watched(const Job& job) {
   std::set<ProcessKey> processes;
   for (const Process& process : job.processes) {

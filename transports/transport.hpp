@@ -63,7 +63,7 @@ class Transport {
 struct NicSet {
   enum class Which : uint8_t { kOne, kLocal, kGlobal };  // kLocal: those near its cores
   Which which = Which::kOne;
-  // Those that may be used (InterfaceList). They count for one as well as for several.
+  // The interfaces that may be used (InterfaceList), whatever `which` says.
   std::string names = {};
   uint32_t most = 64;
 };

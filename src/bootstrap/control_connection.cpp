@@ -30,8 +30,8 @@ constexpr size_t kMostRegrouping = 1 << 20;
 
 // The process of the relay to which a rank is connected.
 struct RelayProcess {
-  // Its pidfd, until it has ended: a child that it forked may hold the other end of the socket
-  // open. Not open if there is no relay, or no pidfd.
+  // The relay's pidfd, until that process has ended: a child that it forked may hold the other end
+  // of the socket open. Not open if there is no relay, or no pidfd.
   Fd end;
   // The connection to it that a bypass has replaced. Closed at once, a relay that runs could tell
   // the service that this rank has gone before the service knows that it came back.

@@ -162,7 +162,7 @@ void Meeting::take_back(Link& link, std::span<const std::byte> body) {
       attendee->link->session.put(FrameKind::kHangUp, {bytes_of(Addressed{attendee->number, 0})});
       attendee->link->attendees.erase(attendee->number);
     } else {
-      // Its end has not been noticed yet, and may not be: a child may hold the connection open.
+      // The relay's end may never be noticed: a child may hold the connection open.
       lost(*attendee->link, 0);
     }
   }

@@ -61,7 +61,7 @@ void Member::say_farewell() {
   state_.leave();
   (void)::send(socket_.get(), session().out().data(), session().out().size(), MSG_NOSIGNAL);
   if (!by_relay_ || !serves()) return;
-  // Its relay is to pass that on before this process may end.
+  // The relay is to pass that on before this process may end.
   const int64_t until_ms = now_ms() + kFarewellMs;
   std::byte buffer[1 << 10];
   while (wait_for(socket_.get(), POLLIN, until_ms) &&

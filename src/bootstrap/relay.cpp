@@ -168,8 +168,8 @@ void Relay::pass_down(Link& link, FrameKind kind, Body body) {
   link.session.put(kind, {body});
 }
 
-// Those that make a communicator see that nobody serves them any more. Those that have not been
-// heard yet may try again.
+// Ends the links to the ranks. Ranks that make a communicator see that nobody serves them any more.
+// Ranks that have not been heard yet may try again.
 void Relay::lose_meeting(int error) {
   expects_more_ = false;
   const Refusal refusal = meeting_->session.refusal();

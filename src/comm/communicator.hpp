@@ -66,7 +66,7 @@ class Communicator {
   }
   // The figures by which algorithms are chosen; none if all ranks are on one host.
   [[nodiscard]] const std::optional<NetworkFigures>& network() const { return network_; }
-  // These figures are equal on all ranks.
+  // The figures by which calls on devices are planned; equal on all ranks.
   [[nodiscard]] const DeviceFigures& device_figures() const { return device_figures_; }
 
   // Collective. Null for a negative color.

@@ -18,7 +18,7 @@ Result<std::unique_ptr<Window>> window_of(Transport& transport, int lane) {
   return memory->open_window(lane);
 }
 
-// Those of the ranks of this one's host; none if there is one, or that of some rank is not known.
+// The cache domains of this rank's host; none if there is only one, or if some rank's is not known.
 std::optional<Hosts> cache_domains_around(int rank, const PlanInputs& inputs) {
   std::vector<int> ranks = inputs.hosts.neighbors(rank);
   for (int& neighbor : ranks) {
@@ -57,7 +57,7 @@ Status Lanes::choose_by(const PlanInputs& inputs, const std::string& name) {
   measured.rules_path = inputs.tuning.path;
   const Machine machine = machine_for(inputs.local_ranks, inputs.cores, tuning.machine);
   const bool spans_hosts = connection_.joined != nullptr;
-  // These figures are equal on all hosts, however many ranks share a host.
+  // The figures between hosts are equal on all of them, however many ranks share a host.
   const Machine across =
       spans_hosts ? machine_across(inputs.hosts, tuning.machine, *inputs.network) : machine;
   Advice advice = spans_hosts ? Advice{} : measured;

@@ -21,7 +21,7 @@ std::string describe(const MessageArguments& arguments, const Transport& transpo
 // The first message of a receive's peer that has come and that no receive takes: very likely the
 // one that was meant, with another tag. A send has none.
 std::optional<Unmet> unmet_of(const Endpoint& endpoint, const MessageArguments& arguments);
-// Its number, type, source and tag as Wait::last has them.
+// The number, type, source and tag of an unmet message, as Wait::last has them.
 CallRecord record_of(const Unmet& message);
 
 class PendingMessage final : public PendingWait {

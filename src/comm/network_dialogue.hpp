@@ -46,7 +46,7 @@ class Dialogue {
   const int asked_;
   const int asking_;
   const uint64_t longest_;
-  // Its questions to the other rank.
+  // This rank's questions to the other one.
   std::array<Question, kMostAhead> questions_;
   size_t first_ = 0;  // the oldest that is open, if one is
   size_t open_ = 0;

@@ -30,7 +30,7 @@ struct RankPlace {
 struct OwnView : RankPlace {
   JobVariables variables;  // `strict` is the communicator's
   tutti_tuner tuner = {};  // without a function: none
-  // These count only from rank 0; others need not know them.
+  // Tuning and figures count from rank 0 alone; other ranks need not know them.
   Result<FoundTuning> tuning = FoundTuning();
   std::optional<NetworkFigures> network = {};
 };

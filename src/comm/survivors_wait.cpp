@@ -42,8 +42,8 @@ class PendingShrink final : public PendingWait {
   const std::function<bool(int)>& is_gone_;
 };
 
-// Those that are known not to have come; behind them those of other hosts, of which that is not
-// known.
+// The ranks that are known not to have come. Behind them are those of other hosts, of which that is
+// not known.
 std::vector<int> PendingShrink::awaited() const {
   std::vector<int> late;
   std::vector<int> elsewhere;

@@ -22,11 +22,11 @@ BlockedOn blocked_on(int pid);
 struct Descriptors {
   // What a descriptor is: "socket:[17]".
   std::function<std::string(int)> target;
-  // Those that a select reads, by their number and the address of their set.
+  // The descriptors that a select reads, by their number and the address of their set.
   std::function<std::vector<int>(uint64_t count, uint64_t at)> selected;
-  // Those in the array of a poll, by its address and length.
+  // The descriptors in the array of a poll, by its address and length.
   std::function<std::vector<int>(uint64_t at, uint64_t count)> polled;
-  // Those in the set of an epoll, by its descriptor.
+  // The descriptors in the set of an epoll, by its own descriptor.
   std::function<std::vector<int>(int)> in_set;
 };
 // The wait that a line of /proc/PID/syscall tells of.

@@ -15,7 +15,7 @@
 
 namespace tutti {
 
-// Their names; none if it cannot be read.
+// The names of a folder's entries; none if the folder cannot be read.
 inline std::vector<std::string> entries_of(const std::string& path) {
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
   std::vector<std::string> names;
@@ -26,7 +26,7 @@ inline std::vector<std::string> entries_of(const std::string& path) {
   return names;
 }
 
-// Those of them that are whole numbers, as of processes, threads and descriptors in /proc.
+// The entries that are whole numbers, as of processes, threads and descriptors in /proc.
 inline std::vector<int> numbers_in(const std::string& path) {
   std::vector<int> numbers;
   for (const std::string& name : entries_of(path)) {

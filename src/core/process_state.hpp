@@ -26,7 +26,7 @@ struct ProcessState {
   bool background = false;
   uint64_t started = 0;  // ticks since boot: tells it from a later one of the same number
   int core = -1;         // on which its first thread has run last; -1: not known
-  // Its wait in the system, if whoever looks has found that out, too.
+  // The process's wait in the system, if whoever looks has found that out, too.
   BlockedOn blocked = BlockedOn::kUnknown;
 
   [[nodiscard]] bool dead() const { return gone || letter == 'Z' || letter == 'X'; }

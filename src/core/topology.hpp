@@ -34,10 +34,10 @@ struct CpuLimit {
   double cores = 0;
   friend bool operator==(const CpuLimit&, const CpuLimit&) = default;
 };
-// Those of all groups that this process is in, as far as it sees them. `root` is put before /proc
-// and /sys: for tests.
+// The limits of all control groups that this process is in, as far as it sees them. `root` is put
+// before /proc and /sys: for tests.
 std::vector<CpuLimit> cpu_limits(const std::string& root = "");
-// The smallest; nullopt without a limit.
+// The smallest of these limits; nullopt if there is none.
 std::optional<double> cpu_quota(const std::string& root = "");
 
 // How many threads can make progress at once: the usable cores, or the quota rounded down if that

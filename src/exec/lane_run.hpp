@@ -136,7 +136,7 @@ Advance BasicLane<Parts>::advance(size_t stop) {
   }
   if (next_ != first) note_move();
   if (messages_.sends()) messages_.poll();
-  // Its buffers are shown, so it is not through before all peers are.
+  // Peers may read its buffers, so the call is not through before all of them are.
   if (part_->schedule.exports_buffers) window_->serve_fallback_copy();
   if (trials_.runs() && trials_.decides(plan_->arms)) {
     trials_.waits(next_ <= part_->traits.first_wait, now_s());

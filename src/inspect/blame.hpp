@@ -28,7 +28,7 @@ struct Party {
   auto operator<=>(const Party&) const = default;
 };
 Party party_of(const Job& job, const Communicator& communicator, const RankSnapshot& rank);
-// Its longest wait in which a thread can do nothing else.
+// The party's longest wait in which a thread can do nothing else.
 std::optional<Waiting> wait_of(const Job& job, const Party& party);
 
 // One for whom a rank waits.

@@ -135,7 +135,8 @@ Job make_job(std::vector<Process> processes, const Reach& reach) {
   return job;
 }
 
-// Those of another host that are seen here all the same, as in a container, count once.
+// Whether `whole` has all ranks of `other`. Ranks of another host that are seen here all the same,
+// as in a container, count once.
 bool has_all_of(const Job& whole, const Job& other) {
   return std::ranges::all_of(other.communicators, [&](const Communicator& theirs) {
     if (theirs.snapshot.key == 0) return false;

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Finds the processes of this host that have mapped the memory of communicators, as /proc tells it.
-// They are those of this user; root sees all.
+// A user finds the user's own processes; root finds all.
 #pragma once
 
 #include <compare>

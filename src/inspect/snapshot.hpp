@@ -46,7 +46,7 @@ struct RankSnapshot {
   std::optional<Jam> jam;        // since the communicator was made
   Jam jam_since = {};            // since the first look
 
-  // Its number in the job, else in the communicator.
+  // The rank's number in the job, else in the communicator.
   [[nodiscard]] int number() const { return global_rank < 0 ? rank : global_rank; }
   // Null: none that is known.
   [[nodiscard]] const PastCall* last() const { return past.empty() ? nullptr : &past.back(); }

@@ -25,7 +25,8 @@ int weight(const Finding& finding) {
   return static_cast<int>(finding.cause);
 }
 
-// Its state, with what it waited for at one of two looks if it was about to go on at the other.
+// The state of a process. It has what the process waited for at one of two looks, if the process
+// was about to go on at the other.
 ProcessState lasting_state(const Process& process) {
   ProcessState state = process.state;
   const bool between = state.blocked == BlockedOn::kUnknown && !process.busy &&
@@ -370,7 +371,7 @@ void Judge::add_wait_for_itself(const Waiting& waiting) {
       process);
 }
 
-// Those that have left; else those on other hosts that do not answer any more.
+// Blames the ranks that have left. If none has, it blames those that do not answer any more.
 void blame_those_that_are_missing(const CommunicatorSnapshot& snapshot, Finding& finding) {
   for (const RankSnapshot& rank : snapshot.ranks) {
     if (rank.left) finding.ranks.push_back(rank.number());

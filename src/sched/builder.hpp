@@ -25,7 +25,7 @@ inline Range part_of(uint64_t total, int parts, int index) {
   return {begin, end - begin};
 }
 
-// Those of the parts that are not empty, in ascending order; of many parts most may be.
+// The indices of the parts that are not empty, in ascending order; of many parts most may be empty.
 inline std::vector<int> parts_with_data(uint64_t total, int parts) {
   const auto n = static_cast<uint64_t>(parts);
   const uint64_t lines = std::min((total + 63) / 64, n);

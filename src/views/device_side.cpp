@@ -11,7 +11,7 @@ namespace {
 using devices::MemoryKind;
 using devices::Place;
 
-// Kept for the next piece; more is given back to the driver.
+// Spare memory up to this length in all is kept for later pieces. The rest goes back to the driver.
 constexpr size_t kMostSpareBytes = 64 << 20;
 constexpr size_t kLeastBytes = 4096;
 

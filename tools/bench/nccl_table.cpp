@@ -57,7 +57,7 @@ std::string_view type_name(tutti_type type) {
 size_t count_for(const Collective& collective, tutti_type type, uint64_t bytes, int ranks) {
   const size_t elements = bytes / tutti_type_size(type);
   if (!on_blocks(collective)) return elements;
-  // They give blocks that all ranks take part in whole multiples of 16 bytes.
+  // nccl-tests has whole multiples of 16 bytes in blocks of collectives without a root.
   const size_t multiple = rooted(collective) ? 1 : 16 / tutti_type_size(type);
   return elements / static_cast<size_t>(ranks) / multiple * multiple;
 }

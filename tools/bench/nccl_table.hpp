@@ -32,7 +32,7 @@ struct Figures {
 Figures figures(const Measurement& measurement, Average average, size_t calls, bool checked);
 
 std::string table_head();
-// Those that are not there are printed as not a number.
+// The row of one case. Figures that are not there are printed as not a number.
 std::string table_row(const Case& measured, int ranks, int root,
                       const std::optional<Figures>& out_of_place,
                       const std::optional<Figures>& in_place);

@@ -98,7 +98,7 @@ Hosts divided(int ranks, int hosts);
 
 // An error if the algorithm does not apply, or if there are too many steps.
 Result<std::unique_ptr<Job>> make_job(const Question& question);
-// Those of the collective that apply, in the order of the registry.
+// The algorithms of the collective that apply, in the order of the registry.
 Result<std::vector<const Algorithm*>> applicable(const Question& question);
 
 }  // namespace tutti::simulate

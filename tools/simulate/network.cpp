@@ -161,7 +161,7 @@ int Network::next(int node, int source, int target) {
   return -1;
 }
 
-// Its links, as far as there is a way.
+// The links from source to target, as far as there is a way.
 std::vector<int> Network::way_of(int source, int target) {
   std::vector<int> way;
   for (int node = source; node != target;) {

@@ -172,7 +172,7 @@ class RankOperations {
     if (!arrived.empty()) before_ = std::move(arrived);
   }
 
-  // Its index.
+  // Adds an operation; returns its index.
   size_t add(Operation operation) {
     operation.before = before_;
     operations_.push_back(std::move(operation));

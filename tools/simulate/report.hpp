@@ -23,7 +23,7 @@ struct LinkKind {
 std::vector<LinkKind> kinds_of(const Network& network, const Outcome& outcome, int calls);
 // The links that carried something for the longest time, at most so many.
 std::vector<int> hottest(const Outcome& outcome, size_t most);
-// Those that waited longest, at most so many.
+// The ranks that waited longest, at most so many.
 std::vector<int> most_patient(const Outcome& outcome, size_t most);
 
 struct Found {

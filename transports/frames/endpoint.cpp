@@ -118,7 +118,8 @@ void FrameEndpoint::take_back(PendingTransfer& operation) {
   make_busy(rank);
 }
 
-// Its peer has failed. Requests name it until none is under way, be it to the sink.
+// Abandons an operation whose peer has failed. Requests name it until none is under way, be it to
+// the sink.
 void FrameEndpoint::abandon(PendingTransfer& operation) {
   operation.retired = operation.is_granted() && operation.granted > operation.moved;
   dequeue(operation);

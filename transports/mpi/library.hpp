@@ -20,7 +20,7 @@ struct Library {
 
 // The process's; the same answer every time. Never closed.
 const Result<Library>& library();
-// Its table, where there is one.
+// The library's table of functions, where there is one.
 inline const tutti_mpi_table& table() { return *library()->table; }
 
 // An error in MPI's words for `error`, not 0, that a function of the table returned.

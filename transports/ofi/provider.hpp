@@ -18,7 +18,7 @@ inline std::shared_ptr<fi_info> info_of(const Offer& offer) {
   return std::static_pointer_cast<fi_info>(offer.own);
 }
 
-// Those that can carry the endpoints and that the user wants (nics::keep_usable).
+// The offers that can carry the endpoints and that the user wants (nics::keep_usable).
 Result<std::vector<Offer>> find_offers(const TransportConfig& config, bool alone);
 
 // Whether what it is of is a network of its own, not TCP once more.

@@ -104,7 +104,7 @@ class Layout {
   [[nodiscard]] Extent arena_sign(int rank) const;
   [[nodiscard]] Extent life_sign(int rank) const;
   [[nodiscard]] Extent departures() const { return {departures_, sizeof(Departures)}; }
-  // Those of all ranks lie one behind the other.
+  // The departures of all ranks lie one behind the other.
   [[nodiscard]] Extent departure(int rank) const;
   [[nodiscard]] Extent regroup_decision() const;
   // Signs of all ranks, one behind the other.

@@ -35,8 +35,9 @@ class Listener {
 
   // Whether somebody is still saying who it is.
   [[nodiscard]] bool has_visitors() const { return !visitors_.empty(); }
-  // Those who have proved since that they know the key; what they say is not proved to be a rank.
-  // Whoever does not within some seconds, or does not know it, is sent away.
+  // The visitors who have proved since the last call that they know the key; what they say is not
+  // proved to be a rank. A visitor who does not know it, or takes more than some seconds, is sent
+  // away.
   std::vector<Introduction> answer();
 
  private:

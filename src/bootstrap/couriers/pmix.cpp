@@ -39,7 +39,7 @@ struct Library {
 };
 
 Status Library::open() {
-  // Its own plug-ins look for its symbols in the program.
+  // PMIx's own plug-ins look for its symbols in the program.
   OpenedLibrary library("libpmix.so.2", RTLD_NOW | RTLD_GLOBAL);
   library.need("PMIx_Init", init);
   library.need("PMIx_Finalize", finalize);
