@@ -139,7 +139,7 @@ Composition in_shares(const Problem& q) {
                                       .layouts = {chunk.layout(), chunk.layout_of(c.place())},
                                       .send = given(q, chunk.offset()),
                                       .recv = own});
-    // The one before: its allreduce had this rank's time for the reduce-scatter.
+    // The chunk before: its allreduce has gone on during this reduce-scatter.
     if (i > 0) gather(chunks[i - 1]);
     if (share.bytes == 0) continue;
     shared = c.add({.scope = Scope::kColumn,

@@ -6,9 +6,8 @@
 //   Lane                 the type that is computed with, one lane per element; of a PairMath the
 //                        Element, for it computes with two vectors for one of elements
 //   kLong                whether decode and encode are so long that variants of the loop do not pay
-//   kTogether            how many elements in a row, from a multiple of that, are computed
-//   together:
-//                        every count is a multiple of it
+//   kTogether            how many elements in a row are computed together, from a multiple of that
+//                        number on; every count is a multiple of it
 //   decode(d, v)         elements to lanes; d is the tag of the lanes
 //   combine(d, a, b)     the operation
 //   encode(d, v)         lanes to elements, with whatever ends the reduction

@@ -58,10 +58,10 @@ namespace tutti {
 tutti_status report(const Status& status) noexcept;
 tutti_status report_forked() noexcept;
 
-// Inlined, as is guard(): each has one caller for each body, whose arguments would otherwise have
+// Both guards are inlined. Each has one caller for each body, whose arguments would otherwise have
 // to be stored for it.
 
-// For what a forked child may do, too.
+// The border for functions that a forked child may call, too.
 template <typename Body>
 [[gnu::always_inline]] inline tutti_status guard_anywhere(Body&& body) noexcept {
   try {

@@ -47,9 +47,8 @@ class Executor : public HelpedProgress {
   [[nodiscard]] int64_t timeout_ms() const { return timeout_ms_.load(std::memory_order_relaxed); }
   // Tells the peers that no further calls come.
   void leave();
-  // After that: an error if the last calls turn out not to match those of the peers. Waits for a
-  // moment only for peers to make them, and only where the last call has not shown already whether
-  // all match.
+  // Comes after leave(): an error if the last calls turn out not to match those of the peers. Waits
+  // a moment for peers to make them, if the last call has not shown already whether all match.
   Status compare_last_calls();
   // Takes a note of another rank (ExecutorSettings::tell); the monitor's thread.
   void heard(int peer, std::span<const std::byte> note);

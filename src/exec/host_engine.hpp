@@ -71,7 +71,7 @@ class HostEngine {
       return plan.kernel(dst, sources_.data(), k, count, options);
     reduce_by_function(call, plan.element_bytes, dst, k, count, options, record);
   }
-  // The words that a rank writes for its peers, and reads of them, besides the data.
+  // The headers that a rank writes for its peers, and reads of them, besides the data.
   template <typename Value>
   static void put(std::byte* at, const Value& value) {
     std::memcpy(at, &value, sizeof value);

@@ -60,7 +60,7 @@ class Operation : public Completion {
 // The lanes of one worker and the operations that wait for them.
 class LaneQueue {
  public:
-  // `index`: of the lanes, which run that part of each plan.
+  // The lanes run part `index` of each plan.
   LaneQueue(Executor& executor, size_t index, std::unique_ptr<LaneGroup> lanes,
             WaitReporter reporter)
       : executor_(executor), index_(index), lanes_(std::move(lanes)), reporter_(reporter) {}

@@ -9,7 +9,8 @@ namespace {
 
 // The time for which a failed operation waits for what the device is about.
 constexpr int64_t kGiveUpAfterMs = 2000;
-// A look for peers that ask for a descriptor is a system call, and hardly ever does one ask.
+// Polls per look for peers that ask for a descriptor. A look is a system call, and peers hardly
+// ever ask.
 constexpr uint32_t kPollsPerLook = 4;
 
 }  // namespace
@@ -102,7 +103,7 @@ Status DeviceOperation::why_it_cannot_go_on() const {
                         what(), comm().rank(), comm().executor().timeout_ms());
 }
 
-// Whether it has ended.
+// Runs the operation on, whatever fails in it. Returns whether it has ended.
 bool DeviceOperation::run() {
   try {
     return advance();

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The pieces of a long call, several of them under way at a time, each a task. They begin and end
-// in order.
+// The pieces of a long call, several of them under way at a time, each a task. They begin in order,
+// a further one when the oldest has ended.
 #pragma once
 
 #include <deque>
