@@ -85,8 +85,8 @@ Status Executor::run(const Call& call) {
   }
 }
 
-// Counts a call that begins; false if another rank's call of that number does not match.
-inline bool Executor::count(const Call& call, const Plan& plan, uint32_t& chain) {
+// Numbers a call that begins; false if another rank's call of that number does not match.
+inline bool Executor::number_call(const Call& call, const Plan& plan, uint32_t& chain) {
   ++sequence_;
   if (journal_ != nullptr && !enter_journal(plan, chain)) [[unlikely]]
     return false;
@@ -97,7 +97,7 @@ inline bool Executor::count(const Call& call, const Plan& plan, uint32_t& chain)
 Status Executor::run_here(const Call& call, const Plan& plan) {
   LaneGroup& lane = queues_.front()->lanes();
   uint32_t chain = 0;
-  if (!count(call, plan, chain)) [[unlikely]]
+  if (!number_call(call, plan, chain)) [[unlikely]]
     return why_stopped(call, sequence_);
   try {
     lane.start(plan, 0, call, sequence_, chain);
@@ -127,7 +127,7 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
   }
 }
 
-// Enters the call in the journal and in the notes; returns as count().
+// Enters the call in the journal and in the notes; returns as number_call().
 bool Executor::enter_journal(const Plan& plan, uint32_t& chain) {
   const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
   if (!status.ok()) health_.fail(status);
@@ -169,7 +169,7 @@ Status Executor::run_queued(const Call& call) {
 Status Executor::prepare(Operation& operation) {
   operation.plan_ = plans_.find(operation.call_);
   if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
-  const bool matches = count(operation.call_, *operation.plan_, operation.chain_);
+  const bool matches = number_call(operation.call_, *operation.plan_, operation.chain_);
   operation.sequence_ = sequence_;
   return matches ? Status() : why_stopped(operation.call_, sequence_);
 }

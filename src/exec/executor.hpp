@@ -78,7 +78,7 @@ class Executor : public HelpedProgress {
   // The end of a call by the exception that is being handled, perhaps before it reached the lanes.
   Status broke_down(const Call& call, uint64_t sequence) noexcept;
   Status broke_down(LaneGroup& lanes, const Call& call, uint64_t sequence) noexcept;
-  bool count(const Call& call, const Plan& plan, uint32_t& chain);
+  bool number_call(const Call& call, const Plan& plan, uint32_t& chain);
   Status prepare(Operation& operation);
   void queue(Operation& operation, bool begun);
   // The end of a call that the failed communicator does not begin. It is noted, for who looks from

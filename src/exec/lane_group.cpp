@@ -16,7 +16,7 @@ Scope other(Scope scope) { return scope == Scope::kHost ? Scope::kColumn : Scope
 
 LaneGroup::LaneGroup(std::unique_ptr<Lane> all, std::unique_ptr<Lane> host,
                      std::unique_ptr<LaneGroup> column)
-    : all_(std::move(all)), host_(std::move(host)), column_(std::move(column)) {}
+    : all_lane_(std::move(all)), host_lane_(std::move(host)), column_lanes_(std::move(column)) {}
 
 void LaneGroup::start_phases(const Plan& plan, const ComposedPlan& composed, const Call& call,
                              const CallRecord& record, uint32_t chain) {
@@ -32,12 +32,12 @@ void LaneGroup::start_phases(const Plan& plan, const ComposedPlan& composed, con
   if (scratch_.size() < lines) scratch_.resize(lines);
   // The data is scaled here if no phase of the composition begins the reduction.
   if (composed.reduces_alone) {
-    send_ = engine_.start(call, composed.most_sources, all_->ranks(), plan.element_bytes);
+    send_ = engine_.start(call, composed.most_sources, all_lane_->ranks(), plan.element_bytes);
   }
 }
 
 void LaneGroup::trace_steps_to(std::shared_ptr<StepTrace> trace) {
-  if (column_ != nullptr) column_->trace_steps_to(trace);
+  if (column_lanes_ != nullptr) column_lanes_->trace_steps_to(trace);
   trace_ = std::move(trace);
   is_plain_ = false;
 }
@@ -56,8 +56,10 @@ Advance LaneGroup::advance_phases() {
 
 Advance LaneGroup::advance_phase_of(Scope scope) {
   const bool on_host = scope == Scope::kHost;
-  const Advance outcome = on_host ? advance(*host_) : column_->advance();
-  if (outcome == Advance::kFailed) failed_ = on_host ? host_.get() : &column_->failed_lane();
+  const Advance outcome = on_host ? advance(*host_lane_) : column_lanes_->advance();
+  if (outcome == Advance::kFailed) {
+    failed_ = on_host ? host_lane_.get() : &column_lanes_->failed_lane();
+  }
   return outcome;
 }
 
@@ -89,9 +91,9 @@ bool LaneGroup::start_next(Scope scope, Progress& progress) {
   Call& call = calls_[static_cast<size_t>(scope)];
   bind(phase, call);
   if (scope == Scope::kHost) {
-    host_->start(*phase.plan, *phase.plan->scheduled(), call, record_, chain_);
+    host_lane_->start(*phase.plan, *phase.plan->scheduled(), call, record_, chain_);
   } else {
-    column_->start(*phase.plan, 0, call, record_, chain_);
+    column_lanes_->start(*phase.plan, 0, call, record_, chain_);
   }
   return true;
 }
@@ -141,44 +143,44 @@ void LaneGroup::finish() {
 
 void LaneGroup::note_functions_in(WaitNote* note) {
   engine_.note_functions_in(note);
-  all_->note_functions_in(note);
-  if (host_ != nullptr) host_->note_functions_in(note);
-  if (column_ != nullptr) column_->note_functions_in(note);
+  all_lane_->note_functions_in(note);
+  if (host_lane_ != nullptr) host_lane_->note_functions_in(note);
+  if (column_lanes_ != nullptr) column_lanes_->note_functions_in(note);
 }
 
 const Status& LaneGroup::status() const {
-  return failed_ != nullptr ? failed_->status() : all_->status();
+  return failed_ != nullptr ? failed_->status() : all_lane_->status();
 }
 
 void LaneGroup::abandon() {
-  all_->abandon();
-  if (host_ != nullptr) host_->abandon();
-  if (column_ != nullptr) column_->abandon();
+  all_lane_->abandon();
+  if (host_lane_ != nullptr) host_lane_->abandon();
+  if (column_lanes_ != nullptr) column_lanes_->abandon();
   finish();
 }
 
 std::string LaneGroup::blocked_on() const {
-  if (composed_ == nullptr) return all_->blocked_on();
+  if (composed_ == nullptr) return all_lane_->blocked_on();
   std::string text;
   for (const Scope scope : kAllScopes) {
     if (!progress_[static_cast<size_t>(scope)].started) continue;
     const std::string sentence =
-        scope == Scope::kHost ? host_->blocked_on() : column_->blocked_on();
+        scope == Scope::kHost ? host_lane_->blocked_on() : column_lanes_->blocked_on();
     if (!sentence.empty()) text += (text.empty() ? "" : "; ") + sentence;
   }
   return text;
 }
 
 void LaneGroup::leave(std::span<const std::byte> last_words) {
-  all_->leave(last_words);
-  if (host_ != nullptr) host_->leave({});
-  if (column_ != nullptr) column_->leave({});
+  all_lane_->leave(last_words);
+  if (host_lane_ != nullptr) host_lane_->leave({});
+  if (column_lanes_ != nullptr) column_lanes_->leave({});
 }
 
 bool LaneGroup::knows_last_calls(Status& differs) {
-  bool knows = all_->knows_last_calls(differs);
-  if (host_ != nullptr && differs.ok()) knows &= host_->knows_last_calls(differs);
-  if (column_ != nullptr && differs.ok()) knows &= column_->knows_last_calls(differs);
+  bool knows = all_lane_->knows_last_calls(differs);
+  if (host_lane_ != nullptr && differs.ok()) knows &= host_lane_->knows_last_calls(differs);
+  if (column_lanes_ != nullptr && differs.ok()) knows &= column_lanes_->knows_last_calls(differs);
   return knows;
 }
 

@@ -30,8 +30,8 @@ class LaneGroup {
   }
   Advance advance() {
     if (is_plain_) [[likely]]
-      return all_->advance();
-    return composed_ != nullptr ? advance_phases() : advance(*all_);
+      return all_lane_->advance();
+    return composed_ != nullptr ? advance_phases() : advance(*all_lane_);
   }
   // Sets the note by which the lanes say that they run a function of the user; it outlives them.
   void note_functions_in(WaitNote* note);
@@ -43,24 +43,22 @@ class LaneGroup {
   // Calls wait(rank) for each rank that a lane is waiting for.
   template <typename Wait>
   void for_each_awaited(const Wait& wait) const {
-    for (const Lane* lane : {all_.get(), host_.get()}) {
+    for (const Lane* lane : {all_lane_.get(), host_lane_.get()}) {
       if (lane != nullptr) std::ranges::for_each(lane->waits_for(), wait);
     }
-    if (column_ != nullptr) column_->for_each_awaited(wait);
+    if (column_lanes_ != nullptr) column_lanes_->for_each_awaited(wait);
   }
   // Notes that the call that ran last, which had to wait for long, has ended.
-  void note_end() { memory().note_end(); }
+  void note_end() { shared_memory_lane().note_end(); }
   // Lane::stranger() of the lane that failed.
-  [[nodiscard]] int stranger() const {
-    return failed_ != nullptr ? failed_->stranger() : all_->stranger();
-  }
+  [[nodiscard]] int stranger() const { return failed_lane().stranger(); }
   // Lane::leave() and Lane::knows_last_calls() of all lanes.
   void leave(std::span<const std::byte> last_words);
   bool knows_last_calls(Status& differs);
   // Lane::deals_with() and Lane::last_words_of(), for ranks on several hosts.
-  [[nodiscard]] bool deals_with(int peer) const { return all_->deals_with(peer); }
+  [[nodiscard]] bool deals_with(int peer) const { return all_lane_->deals_with(peer); }
   [[nodiscard]] std::span<const std::byte> last_words_of(int peer) {
-    return all_->last_words_of(peer);
+    return all_lane_->last_words_of(peer);
   }
 
  private:
@@ -72,13 +70,17 @@ class LaneGroup {
   };
 
   // The lane whose ranks share memory, if any do.
-  [[nodiscard]] Lane& memory() const { return host_ != nullptr ? *host_ : *all_; }
-  [[nodiscard]] const Lane& failed_lane() const { return failed_ != nullptr ? *failed_ : *all_; }
+  [[nodiscard]] Lane& shared_memory_lane() const {
+    return host_lane_ != nullptr ? *host_lane_ : *all_lane_;
+  }
+  [[nodiscard]] const Lane& failed_lane() const {
+    return failed_ != nullptr ? *failed_ : *all_lane_;
+  }
   Progress& progress_of(Scope scope) { return progress_[static_cast<size_t>(scope)]; }
   void start(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
              uint32_t chain) {
     if (const ScheduledPlan* const part = plan.scheduled(index)) [[likely]]
-      return all_->start(plan, *part, call, record, chain);
+      return all_lane_->start(plan, *part, call, record, chain);
     start_phases(plan, *plan.composed(index), call, record, chain);
   }
   void start_phases(const Plan& plan, const ComposedPlan& composed, const Call& call,
@@ -94,9 +96,9 @@ class LaneGroup {
   void reduce(const Move& move);
   void finish();
 
-  const std::unique_ptr<Lane> all_;
-  const std::unique_ptr<Lane> host_;
-  const std::unique_ptr<LaneGroup> column_;
+  const std::unique_ptr<Lane> all_lane_;
+  const std::unique_ptr<Lane> host_lane_;
+  const std::unique_ptr<LaneGroup> column_lanes_;
 
   bool is_plain_ = true;  // no composition runs, and no steps are traced
   std::shared_ptr<StepTrace> trace_;

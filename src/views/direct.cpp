@@ -54,7 +54,7 @@ DirectCall::DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffer
     : on_(on),
       buffers_(buffers),
       what_(std::move(what)),
-      own_(on.call),
+      own_entry_(on.call),
       work_(on.activity, &on.queue) {
   const Hosts* const hosts = on.comm.hosts();
   if (hosts == nullptr) plan_ = on.queue.device_plan(on.call);
@@ -63,7 +63,7 @@ DirectCall::DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffer
 
 Task DirectCall::run() {
   make_ready();
-  if (own_.able == Able::kYes) {  // peers may read the buffers as soon as all agree
+  if (own_entry_.able == Able::kYes) {  // peers may read the buffers as soon as all agree
     co_await on_.marker_passed;
     if (scaled_.data() != nullptr) TUTTI_OR_FAIL(scale());
     co_await work_;
@@ -94,11 +94,11 @@ Task DirectCall::run() {
 
 void DirectCall::make_ready() {
   const devices::DeviceFacts& facts = on_.side.context().facts();
-  own_.device = facts.uuid;
-  if (facts.ipc) own_.address = on_.side.peers().address();
+  own_entry_.device = facts.uuid;
+  if (facts.ipc) own_entry_.address = on_.side.peers().address();
   if (facts.ipc && facts.uuid != devices::DeviceUuid{}) {
     const Status ready = try_to_make_ready();
-    own_.able = ready.ok() ? Able::kYes : Able::kNotNow;
+    own_entry_.able = ready.ok() ? Able::kYes : Able::kNotNow;
     if (!ready.ok()) log::debug("{} is staged through the host: {}", what_, ready.message());
   }
 }
@@ -107,7 +107,7 @@ Status DirectCall::try_to_make_ready() {
   if (plan_ == nullptr && !shares_) {
     return {Code::kUnsupported, "no schedule runs on devices alone"};
   }
-  own_.in_place = is_in_place(on_.call, on_.comm.rank()) ? 1 : 0;
+  own_entry_.in_place = is_in_place(on_.call, on_.comm.rank()) ? 1 : 0;
   const BufferBlocks used = buffers_with_data(on_.call, on_.comm.rank());
   const bool has_none = used.send == Blocks::kNone && used.recv == Blocks::kNone;
   if (!buffers_.on_device && !has_none)
@@ -123,8 +123,8 @@ Status DirectCall::try_to_make_ready() {
     send = scaled_.data();
     TUTTI_ASSIGN_OR_RETURN(of_send, on_.side.context().place_of(send));
   }
-  TUTTI_RETURN_IF_ERROR(export_buffer(used.send != Blocks::kNone, send, of_send, own_.send));
-  return export_buffer(used.recv != Blocks::kNone, on_.call.recv, buffers_.recv, own_.recv);
+  TUTTI_RETURN_IF_ERROR(export_buffer(used.send != Blocks::kNone, send, of_send, own_entry_.send));
+  return export_buffer(used.recv != Blocks::kNone, on_.call.recv, buffers_.recv, own_entry_.recv);
 }
 
 Status DirectCall::take_memory() {
@@ -171,28 +171,28 @@ Status DirectCall::scale() {
 // ---- what ranks agree on -----------------------------------------------------------------------
 
 Task DirectCall::agree() {
-  own_.gone = on_.side.peers().take_gone();
-  own_.opened = on_.side.peers().generation();
-  all_.resize(static_cast<size_t>(on_.comm.ranks()));
-  std::vector<Entry> told;
-  Call tell = agreement_call(on_.call.collective, own_, all_);
+  own_entry_.gone = on_.side.peers().take_gone();
+  own_entry_.opened = on_.side.peers().generation();
+  entries_.resize(static_cast<size_t>(on_.comm.ranks()));
+  std::vector<Entry> entry_for;  // by peer, where each is told another; else empty
+  Call agreement = agreement_call(on_.call.collective, own_entry_, entries_);
   if (sizes_are_own(on_.call.collective)) {
-    told.assign(all_.size(), own_);
-    for (size_t peer = 0; peer < told.size(); ++peer) {
-      told[peer].block = block_given_to(on_.call, on_.comm.rank(), static_cast<int>(peer));
+    entry_for.assign(entries_.size(), own_entry_);
+    for (size_t peer = 0; peer < entry_for.size(); ++peer) {
+      entry_for[peer].block = block_given_to(on_.call, on_.comm.rank(), static_cast<int>(peer));
     }
-    tell.collective = Collective::kAlltoall;
-    tell.send = told.data();
+    agreement.collective = Collective::kAlltoall;
+    agreement.send = entry_for.data();
   }
-  HostCall tells(on_.activity, on_.comm);
-  TUTTI_OR_FAIL(tells.start(tell));
-  co_await tells;
-  TUTTI_OR_FAIL(compare(on_.comm, all_));
+  HostCall host_call(on_.activity, on_.comm);
+  TUTTI_OR_FAIL(host_call.start(agreement));
+  co_await host_call;
+  TUTTI_OR_FAIL(compare(on_.comm, entries_));
   for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
     TUTTI_OR_FAIL(on_.side.peers().close(peer, entry(peer).gone));
     all_able_ = std::min(all_able_, entry(peer).able);
   }
-  if (all_able_ != Able::kYes || told.empty()) co_return;
+  if (all_able_ != Able::kYes || entry_for.empty()) co_return;
   for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
     TUTTI_OR_FAIL(check_block(on_.call, on_.comm, peer, entry(peer).block.bytes));
   }
@@ -200,8 +200,8 @@ Task DirectCall::agree() {
 
 // A digest of all that decides whether each rank reaches what it has to read.
 uint64_t DirectCall::digest() const {
-  std::vector<uint64_t> words{own_.signature};
-  for (const Entry& one : all_) {
+  std::vector<uint64_t> words{own_entry_.signature};
+  for (const Entry& one : entries_) {
     uint64_t device[2];
     static_assert(sizeof device == sizeof one.device);
     std::memcpy(device, one.device.data(), sizeof device);
@@ -212,7 +212,7 @@ uint64_t DirectCall::digest() const {
 }
 
 Task DirectCall::reach() {
-  bases_.assign(kPrivateSpaces + kPeerSpaces * all_.size(), nullptr);
+  bases_.assign(kPrivateSpaces + kPeerSpaces * entries_.size(), nullptr);
   auto* const send = static_cast<std::byte*>(const_cast<void*>(on_.call.send));
   bases_[Ref::of(Space::kSend, 0).base] = scaled_.data() != nullptr ? scaled_.data() : send;
   bases_[Ref::of(Space::kRecv, 0).base] = static_cast<std::byte*>(on_.call.recv);
@@ -234,16 +234,16 @@ Task DirectCall::reach() {
   }
   const uint8_t own = failed.ok() ? 1 : 0;
   uint8_t least = 0;
-  Call tell;
-  tell.collective = Collective::kAllreduce;
-  tell.op = ReduceOp::kMin;
-  tell.purpose = agreement_on(on_.call.collective);
-  tell.count = 1;
-  tell.send = &own;
-  tell.recv = &least;
-  HostCall tells(on_.activity, on_.comm);
-  TUTTI_OR_FAIL(tells.start(tell));
-  co_await tells;
+  Call agreement;
+  agreement.collective = Collective::kAllreduce;
+  agreement.op = ReduceOp::kMin;
+  agreement.purpose = agreement_on(on_.call.collective);
+  agreement.count = 1;
+  agreement.send = &own;
+  agreement.recv = &least;
+  HostCall host_call(on_.activity, on_.comm);
+  TUTTI_OR_FAIL(host_call.start(agreement));
+  co_await host_call;
   if (least == 0) {
     all_able_ = Able::kNever;
   } else {

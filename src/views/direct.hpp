@@ -76,7 +76,7 @@ class DirectCall {
   Result<devices::DeviceEngine*> engine_for(const Step& step);
 
   [[nodiscard]] const Schedule& schedule() const { return plan_->scheduled()->schedule; }
-  [[nodiscard]] const Entry& entry(int peer) const { return all_[static_cast<size_t>(peer)]; }
+  [[nodiscard]] const Entry& entry(int peer) const { return entries_[static_cast<size_t>(peer)]; }
   [[nodiscard]] std::byte* address(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
 
   const CallOnDevice on_;
@@ -86,8 +86,8 @@ class DirectCall {
   std::shared_ptr<const Plan> plan_;
   std::optional<Shares> shares_;
   Able all_able_ = Able::kYes;
-  Entry own_;
-  std::vector<Entry> all_;
+  Entry own_entry_;
+  std::vector<Entry> entries_;
   std::vector<std::byte*> bases_;  // by Ref::base
   BorrowedMemory scaled_;          // what peers read instead of the send buffer, if there is any
   BorrowedMemory scratch_;         // of the schedule

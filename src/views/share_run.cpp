@@ -12,9 +12,10 @@ Task ShareRun::run() {
   Pipeline pieces(shares_.pieces(), kSharesAtATime,
                   [this](uint64_t index) { return run_piece(index); });
   co_await pieces;
-  HostCall reads_no_more(on_.activity, on_.comm);
-  TUTTI_OR_FAIL(reads_no_more.start(join()));
-  co_await reads_no_more;
+  // Ranks of this host may still read this rank's buffers.
+  HostCall last_barrier(on_.activity, on_.comm);
+  TUTTI_OR_FAIL(last_barrier.start(host_barrier()));
+  co_await last_barrier;
 }
 
 Task ShareRun::run_piece(uint64_t index) {
@@ -30,19 +31,19 @@ Task ShareRun::run_piece(uint64_t index) {
   TUTTI_OR_FAIL(copy(piece, work, (broadcasts ? recv : send).data()));
   co_await work;
 
-  co_await turns_.at(turn_to_cross(index));
-  Call along = piece.column;
-  along.send = send.data();
-  along.recv = recv.data();
-  TUTTI_OR_FAIL(call.start(along));
+  co_await turns_.at(turn_of_column_call(index));
+  Call column = piece.column;
+  column.send = send.data();
+  column.recv = recv.data();
+  TUTTI_OR_FAIL(call.start(column));
   turns_.next();
   co_await call;
   TUTTI_OR_FAIL(write(piece, work, recv.data()));
   co_await work;
   if (!shares_.has_pulls()) co_return;
 
-  co_await turns_.at(turn_to_join(index));
-  TUTTI_OR_FAIL(call.start(join()));
+  co_await turns_.at(turn_of_barrier(index));
+  TUTTI_OR_FAIL(call.start(host_barrier()));
   turns_.next();
   co_await call;
   TUTTI_OR_FAIL(pull(piece, work));
@@ -51,17 +52,17 @@ Task ShareRun::run_piece(uint64_t index) {
 
 // The order is the same on all ranks. The column's call of a piece comes before the host's of the
 // piece before it, so that the network has work while shares are read.
-uint64_t ShareRun::turn_to_cross(uint64_t piece) const {
+uint64_t ShareRun::turn_of_column_call(uint64_t piece) const {
   return shares_.has_pulls() && piece > 0 ? 2 * piece - 1 : piece;
 }
-uint64_t ShareRun::turn_to_join(uint64_t piece) const {
+uint64_t ShareRun::turn_of_barrier(uint64_t piece) const {
   return 2 * piece + (piece + 1 < shares_.pieces() ? 2 : 1);
 }
 
-Call ShareRun::join() const {
-  Call join;
-  join.purpose = step_on(on_.call.collective, Purpose::kInHost);
-  return join;
+Call ShareRun::host_barrier() const {
+  Call barrier;
+  barrier.purpose = step_on(on_.call.collective, Purpose::kInHost);
+  return barrier;
 }
 
 // ---- what the device does ----------------------------------------------------------------------

@@ -24,9 +24,9 @@ class ShareRun {
 
  private:
   Task run_piece(uint64_t index);
-  [[nodiscard]] uint64_t turn_to_cross(uint64_t piece) const;
-  [[nodiscard]] uint64_t turn_to_join(uint64_t piece) const;
-  [[nodiscard]] Call join() const;
+  [[nodiscard]] uint64_t turn_of_column_call(uint64_t piece) const;
+  [[nodiscard]] uint64_t turn_of_barrier(uint64_t piece) const;
+  [[nodiscard]] Call host_barrier() const;
   Status take_between();
   Status reduce(const SharePiece& piece, DeviceWork& work, std::byte* to);
   Status copy(const SharePiece& piece, DeviceWork& work, std::byte* to);
