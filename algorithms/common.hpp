@@ -78,7 +78,7 @@ inline std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space,
 // pass. A short block reaches the peers sooner if the copy is made later, while the rank waits for
 // them. So do the copies of ranks that share cores, which must wait anyway (docs/notes/15).
 inline bool keeps_at_once(const Problem& q, uint64_t bytes) {
-  return !q.limits.oversubscribed && bytes >= (16 << 10);
+  return !q.limits.oversubscribed && bytes >= tuned::kLeastKeptAtOnce;
 }
 
 // The entry of a rank that has staged so many bytes. keep() copies the rank's own block: before the
