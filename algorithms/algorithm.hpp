@@ -26,8 +26,8 @@ namespace tutti {
 struct Machine {
   double line_s = 70e-9;       // one cache line handed from core to core
   double line_next_s = 20e-9;  // each further line, when several are fetched at once
-  // Both from a core with another last-level cache (Problem::cache_domains): twice as long, a
-  // careful guess from published figures (docs/notes/07).
+  // The times of lines from a core with another last-level cache (Problem::cache_domains): twice as
+  // long, a careful guess from published figures (docs/notes/07).
   double line_far_s = 140e-9;
   double line_far_next_s = 40e-9;
   double turn_s = 350e-9;           // one rank's turn on a core that ranks share, at least

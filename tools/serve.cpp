@@ -25,7 +25,7 @@ using tutti::Status;
 
 constexpr size_t kMostRequest = 8 << 10;
 constexpr int64_t kMostMs = 2000;  // for a request, and for its answer
-// So old may a page be: who asks while others do need not wait for theirs.
+// The age up to which a page is sent again: who asks while others do need not wait for theirs.
 constexpr int64_t kFreshMs = 500;
 // Until a client that has said nothing is accepted all the same, and others wait for it.
 constexpr int kSilentS = 5;

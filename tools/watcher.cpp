@@ -233,7 +233,7 @@ void Watcher::end_those_that_are_not_seen() {
     job.findings.clear();
     job.status = kWell;
   }
-  // One that lives may have destroyed a communicator before it makes the next.
+  // A job that lives may have destroyed a communicator before it makes the next.
   std::erase_if(jobs_, [](const Watched& job) { return !job.seen && !job.lives(); });
 }
 

@@ -125,7 +125,7 @@ struct TransportKind {
 
 // All, in the order of registry.inc, which is the order of preference.
 std::span<const TransportKind* const> transport_kinds();
-// That of ranks that share a host.
+// The transport of ranks that share a host.
 const TransportKind& host_kind();
 
 }  // namespace tutti

@@ -184,7 +184,7 @@ std::vector<std::byte> failure_bytes(const Status& cause);
 Status failure_in(std::span<const std::byte> body);
 
 // The text about a peer whose connection broke with this error of the system, 0 if it was closed.
-// It is " has died", or that it cannot be reached.
+// The text is " has died", or that the peer cannot be reached.
 std::string connection_broke(int error);
 
 inline std::string socket_name(const Random128& name) { return "tutti-" + to_hex(name); }

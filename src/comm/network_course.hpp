@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-// So many bytes had come in all at this time.
+// How many bytes had come in all at some time.
 struct Arrival {
   double at_s = 0;
   uint64_t bytes = 0;

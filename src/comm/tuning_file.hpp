@@ -28,7 +28,8 @@ inline constexpr size_t kMostTuningBytes = 1 << 20;
 std::optional<std::string> default_tuning_path(const MachineKey& key, const Getter& getter);
 
 Result<Tuning> read_tuning_file(const std::string& path);
-// So that a reader finds the old file or the new one, whole; mode 0600, missing folders made 0700.
+// Writes the file so that a reader finds the old one or the new one, whole. It has mode 0600, and
+// folders that are missing are made with 0700.
 Status write_tuning_file(const std::string& path, const Tuning& tuning);
 
 // The file that TUTTI_TUNING_FILE names, or the default one for this machine, or none. An error if

@@ -12,7 +12,7 @@
 
 namespace tutti {
 
-// Not known, or several.
+// The domain of a rank where it is not known, or where its cores lie in several.
 inline constexpr int kNoCacheDomain = -1;
 
 // The domain that all of `cores` lie in, by its lowest core. Reads two or three files of /sys;

@@ -56,8 +56,8 @@ inline constexpr mode_t kPrivateFile = 0600;  // for its user alone
 inline constexpr mode_t kPublicFile = 0666;   // less what the umask takes away
 // Whether a file is to outlast the end of the machine, and be seen by other hosts at once.
 enum class Durable : bool { kNo, kYes };
-// So that a reader finds the old file or the new one, whole. The new one is first a draft beside
-// it; those that a process left when it was killed go at a later call.
+// Replaces a file so that a reader finds the old one or the new one, whole. The new one is first a
+// draft beside the old one. A later call removes drafts of processes that were killed.
 Status replace_file(const std::string& path, std::string_view text, mode_t mode,
                     Durable durable = Durable::kNo);
 // The folder and those above it, where they are missing, for their user alone.

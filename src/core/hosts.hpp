@@ -35,7 +35,7 @@ struct Hosts {
     return hosts;
   }
 
-  // Each rank on one of its own.
+  // The hosts if each rank is on one of its own.
   static Hosts apart(int ranks) {
     std::vector<int> marks(static_cast<size_t>(ranks));
     std::iota(marks.begin(), marks.end(), 0);

@@ -22,7 +22,7 @@ struct ProcessState {
   uint64_t cpu_ticks = 0;    // of all threads: ticks of sysconf(_SC_CLK_TCK)
   int64_t major_faults = 0;  // page faults for which it has waited for a device
   int parent = 0;
-  // It is in the background of its terminal: to read from that stops it.
+  // Whether it is in the background of its terminal: to read from that stops it.
   bool background = false;
   uint64_t started = 0;  // ticks since boot: tells it from a later one of the same number
   int core = -1;         // on which its first thread has run last; -1: not known
@@ -35,7 +35,7 @@ struct ProcessState {
 
 // The state of a process by its pid in this process's namespace; nothing is known of pid 0.
 ProcessState process_state(int pid);
-// That state, and what the process waits for.
+// The same state, and what the process waits for.
 ProcessState process_state_and_wait(int pid);
 // What stands in /proc/PID/stat, whose text is given, or read: nothing is known of what cannot be.
 ProcessState process_state_in(std::string_view stat);

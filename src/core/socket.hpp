@@ -33,7 +33,7 @@ int connect_abstract(std::string_view name, SocketType type, Fd& socket);
 bool refuses_unix_sockets(int error);
 // Tries whether it may.
 bool may_use_unix_sockets();
-// One that has come to a listener; not open, with errno: see accept4(2).
+// A connection that has come to a listener; not open, with errno: see accept4(2).
 Fd accept_client(int listener);
 
 // Whether `fd` had one of the poll(2) events, or an error or hang-up, before the deadline, and

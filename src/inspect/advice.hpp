@@ -14,7 +14,7 @@ namespace tutti::inspect {
 std::string command_for(const Process& process, std::string_view command);
 // "cat /proc/77/cgroup", or "on n2: ...".
 std::string command_for_file(const Process& process, std::string_view file);
-// It could run at both looks, and got no time between them.
+// Whether the process could run at both looks, and got no time between them.
 [[nodiscard]] bool lacks_core(const Process& process);
 [[nodiscard]] bool is_python(const Process& process);
 // A command that shows where the process is in its own code, or in the system.

@@ -126,7 +126,7 @@ Communicator* find_by_key(Job& job, uint64_t key) {
   return found == job.communicators.end() ? nullptr : &*found;
 }
 
-// One that has no ranks here; its times are those of this host.
+// Adds a communicator that has no ranks here, with its times by the clock of this host.
 Communicator& add_communicator(Job& job, const FarPage& far) {
   Communicator communicator;
   communicator.snapshot = far.page.about;

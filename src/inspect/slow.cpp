@@ -78,7 +78,7 @@ void add_call(const Entered& entered, Costs& costs) {
   late.late_ns += last_ns - middle_of(std::move(others));
 }
 
-// That which rank 0 has noted; null: none, or it is on another host.
+// The demand that rank 0 has noted; null: none, or rank 0 is on another host.
 const Demand* demand_of(const CommunicatorSnapshot& snapshot) {
   const RankSnapshot* const first = snapshot.find(0);
   return first == nullptr || !first->demand ? nullptr : &*first->demand;
@@ -294,7 +294,8 @@ bool stands_out(const Lateness& most, const Costs& costs) {
   });
 }
 
-// That all ranks have no core for much of the time, so that each is late in turn; false: they do.
+// Adds the finding that all ranks have no core for much of the time, so that each is late in turn.
+// Returns whether that is so.
 bool add_shortage(const Job& job, const Communicator& communicator, const Costs& costs,
                   const std::vector<Usage>& usages, std::vector<Finding>& findings) {
   double least = 1;
@@ -319,7 +320,8 @@ bool add_shortage(const Job& job, const Communicator& communicator, const Costs&
   return true;
 }
 
-// That no rank is to blame, for each comes last about as often; false: one does.
+// Adds the finding that no rank is to blame, for each comes last about as often.
+// Returns whether that is so.
 bool add_uneven(const Communicator& communicator, const Costs& costs, const Lateness& most,
                 std::vector<Finding>& findings) {
   const int ranks = static_cast<int>(costs.ranks.size());

@@ -17,7 +17,7 @@ struct Traits {
   uint32_t most_sources = 0;
   // The first step that waits for a peer; 0 if none does.
   size_t first_wait = 0;
-  // It publishes tick 1 itself. If not, the lane enters the call before the first step.
+  // The schedule publishes tick 1 itself. If not, the lane enters the call before the first step.
   bool enters = false;
   // The rank may end the call before all peers have entered it (exec/call_log.hpp). They read at
   // most its line or slot, and it waits for single peers at most.

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The choice of a schedule for a call whose buffers lie in memory of a device that all ranks reach.
-// It is the cheapest of those that read the buffers of peers and use no memory of the host. All
+// The cheapest wins of those that read the buffers of peers and use no memory of the host. All
 // ranks come to the same choice, as selector.hpp says.
 #pragma once
 

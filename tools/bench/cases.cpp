@@ -43,7 +43,7 @@ size_t count_for(uint64_t size, tutti_type type) {
   return size == 0 ? 0 : std::max<size_t>(1, size / tutti_type_size(type));
 }
 
-// Each once.
+// The counts of elements for the sizes, each once.
 std::vector<size_t> chosen_counts(const std::vector<uint64_t>& sizes, tutti_type type) {
   std::vector<size_t> counts;
   for (const uint64_t size : sizes) {

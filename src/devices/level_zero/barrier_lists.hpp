@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The lists that signal an event once all is done that is in a command queue of the application.
-// Each is a list with a barrier, made once for each event. It runs again only when its fence has
+// Each has a barrier, and is made once for each event. A list runs again only when its fence has
 // told that it has ended, which may be later than its event does.
 #pragma once
 

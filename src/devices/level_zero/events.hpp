@@ -18,9 +18,9 @@ class Events {
   Events(const Events&) = delete;
   Events& operator=(const Events&) = delete;
 
-  // One that is not signalled. Any thread.
+  // An event that is not signalled. Any thread.
   Result<ze_event_handle_t> take();
-  // One that was seen signalled; or, `pending`, one that will be. Any thread.
+  // Takes back an event that was seen signalled; or, `pending`, one that will be. Any thread.
   void give_back(ze_event_handle_t event, bool pending);
   // Whether none that was given back will still be signalled.
   bool at_rest();
