@@ -62,6 +62,10 @@ Extent Layout::arena_sign(int rank) const {
   return {signs_ + unsigned_of(rank) * kInterferenceBytes, sizeof(ArenaSign)};
 }
 
+Extent Layout::life_sign(int rank) const {
+  return {life_signs_ + unsigned_of(rank) * kInterferenceBytes, sizeof(LifeSign)};
+}
+
 Extent Layout::departure(int rank) const {
   return {departures().end() + unsigned_of(rank) * sizeof(Departure), sizeof(Departure)};
 }
