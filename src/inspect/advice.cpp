@@ -87,7 +87,8 @@ std::string command_for_file(const Process& process, std::string_view file) {
 }
 
 bool lacks_core(const Process& process) {
-  return process.state.letter == 'R' && !process.busy && process.once == BlockedOn::kUnknown;
+  return process.state.letter == 'R' && process.again && !process.busy &&
+         process.once == BlockedOn::kUnknown;
 }
 
 bool is_python(const Process& process) {

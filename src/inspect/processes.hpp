@@ -28,6 +28,7 @@ struct Process {
   std::string program = {};
   std::string host = {};  // where, if that is not this one; then pid is as it calls itself
   ProcessState state = {};
+  bool again = false;  // it has been looked at twice
   bool busy = false;   // its processor time has moved since the first look
   uint64_t spent = 0;  // by so many ticks
   // What it waited for in one of two looks that differ: rather not a lock, as calls may wait for.
@@ -36,6 +37,7 @@ struct Process {
 
   // Takes the state of a second look. A wait says little if it was another one a moment ago.
   void take(ProcessState now) {
+    again = true;
     busy = busy || now.cpu_ticks != state.cpu_ticks;
     spent += now.cpu_ticks > state.cpu_ticks ? now.cpu_ticks - state.cpu_ticks : 0;
     if (now.blocked != state.blocked) {

@@ -152,6 +152,7 @@ Cause cause_of(const Job& job, const Process& process, double seconds) {
       static_cast<double>(process.spent) / static_cast<double>(sysconf(_SC_CLK_TCK));
   if (spent_s > kComputes * seconds) return Cause::kComputes;
   if (process.state.blocked == BlockedOn::kUnknown && !process.busy) {
+    if (lacks_core(process)) return Cause::kShared;
     return cause_of_quiet({.letter = process.state.letter, .blocked = process.once});
   }
   return computes(job, process) ? Cause::kComputes : cause_of_quiet(process.state);
@@ -177,6 +178,7 @@ std::string why(Cause cause, const Usage* usage) {
       return fmt::format("the quota of its control group keeps it from running, {} of the time",
                          percent(usage->throttled));
     case Cause::kShared: {
+      if (!usage->known) return "it could run, and has no core";
       std::string text = fmt::format("it has no core for {} of the time", percent(usage->delayed));
       if (usage->beside != 0) {
         text += fmt::format("; core {} is shared with pid {} ({})", usage->core, usage->beside,

@@ -279,13 +279,16 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
     return;
   }
   const bool busy = computes(job_, *process);
+  Process lasting = *process;
+  lasting.state = lasting_state(*process);
   const bool other_message = !unmet_by(*waiting.wait).empty();
-  blame(other_message ? Cause::kMessage
-        : busy        ? Cause::kComputes
-                      : cause_of_quiet(lasting_state(*process)),
+  blame(other_message         ? Cause::kMessage
+        : busy                ? Cause::kComputes
+        : lacks_core(lasting) ? Cause::kShared
+                              : cause_of_quiet(lasting.state),
         busy ? computes_or_calls(job_, *process)
-             : state_and_wait(*process) + holder_of_lock(job_, *process),
-        other_message ? std::string(kMatch) : advice_for_quiet(*process));
+             : state_and_wait(lasting) + holder_of_lock(job_, lasting),
+        other_message ? std::string(kMatch) : advice_for_quiet(lasting));
 }
 
 // The text is of the first of those in the lesser call, beside whoever is in the other one.
@@ -458,7 +461,6 @@ Cause cause_of_quiet(const ProcessState& state) {
     case BlockedOn::kMemory: return Cause::kMemory;
     case BlockedOn::kUnknown: break;
   }
-  if (state.letter == 'R') return Cause::kShared;
   return state.letter == 'D' ? Cause::kDevice : Cause::kQuiet;
 }
 

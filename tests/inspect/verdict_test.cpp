@@ -171,6 +171,8 @@ TEST(Verdict, SaysThatARankWhichCouldRunHasNoCore) {
   enters(rank(job, 0), allreduce(5));
   Process& process = job.processes[1];
   process.state = {.letter = 'R'};
+  EXPECT_EQ(judge(job, 60).findings.at(0).cause, Cause::kQuiet) << "seen once, it may compute";
+  process.take({.letter = 'R'});
   EXPECT_EQ(judge(job, 60).findings.at(0).cause, Cause::kShared);
   EXPECT_TRUE(says(judge(job, 60), "it could run, and has no core (state R)"));
   EXPECT_EQ(judge(job, 60).advice, "give it a core of its own: taskset -cp 101");

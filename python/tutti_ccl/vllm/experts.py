@@ -6,18 +6,25 @@ weights of this rank's alone. It then reads beside them, and ends in a segmentat
 """
 
 import functools
+import inspect
 
 import torch
 
+NAMES = {"w1", "topk_weights", "topk_ids", "expert_map", "apply_router_weight_on_input"}
+
 
 def install():
-    """Lets the kernel have the numbers of this rank's experts. A vLLM without it stays as it is."""
+    """Lets the kernel have the numbers of this rank's experts. A vLLM without it, or whose is called
+    otherwise, stays as it is."""
     try:
         from vllm.model_executor.layers.fused_moe.experts.cpu_moe import CPUUnquantizedExperts
     except ImportError:
         return
-    if not hasattr(CPUUnquantizedExperts.apply, "__wrapped__"):
-        CPUUnquantizedExperts.apply = by_own_numbers(CPUUnquantizedExperts.apply)
+    apply = getattr(CPUUnquantizedExperts, "apply", None)
+    if apply is None or hasattr(apply, "__wrapped__"):
+        return
+    if NAMES <= set(inspect.signature(apply).parameters):
+        CPUUnquantizedExperts.apply = by_own_numbers(apply)
 
 
 def by_own_numbers(apply):
