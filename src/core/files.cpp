@@ -58,6 +58,7 @@ Status replace_file(const std::string& path, std::string_view text, mode_t mode,
   if (!file.open()) return Status::system(errno, "making the file " + draft);
   const bool whole =
       write_all(file.get(), text) && (durable == Durable::kNo || fsync(file.get()) == 0);
+  file.reset();  // over NFS other hosts see what is in it from then on
   if (whole && std::rename(draft.c_str(), path.c_str()) == 0) return {};
   const Status status = Status::system(errno, "writing the file " + path);
   unlink(draft.c_str());

@@ -324,6 +324,45 @@ TEST_F(Shm, ASendThatIsTakenBackWhileItIsReadIsNotReceived) {
   EXPECT_TRUE(got == data);
 }
 
+// A message that is late is taken back by one end alone, which may then destroy its communicator.
+TEST_F(Shm, WhatALeaverHasTakenBackFailsAtTheOtherEnd) {
+  reopen_readable(getpid());
+  const std::vector<std::byte> data(10'000'000, std::byte{7});
+  std::vector<std::byte> got(data.size());
+  Transfer sent[2];
+  Transfer received[2];
+  for (Transfer& send : sent) ends_[0]->send(1, 1, data.data(), data.size(), send);
+  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received[0]);
+  ends_[1]->poll();
+  ASSERT_FALSE(received[0].done) << "it is being read";
+  for (Transfer& send : sent) ends_[0]->cancel(send);
+  ends_[0]->leave({});
+  settle();
+  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received[1]);
+  settle();
+  for (const Transfer& receive : received) {
+    ASSERT_TRUE(receive.done);
+    EXPECT_EQ(receive.status.code(), Code::kPeerFailed);
+  }
+}
+
+TEST_F(Shm, ASendThatALeaverNoLongerReceivesFails) {
+  const std::vector<std::byte> data(10'000'000, std::byte{7});
+  std::vector<std::byte> got(data.size());
+  Transfer sent;
+  Transfer received;
+  ends_[0]->send(1, 1, data.data(), data.size(), sent);
+  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+  ends_[1]->poll();
+  ends_[0]->poll();
+  ASSERT_FALSE(sent.done || received.done) << "it fits no ring";
+  ends_[1]->cancel(received);
+  ends_[1]->leave({});
+  for (int i = 0; i < 10; ++i) ends_[0]->poll();
+  ASSERT_TRUE(sent.done);
+  EXPECT_EQ(sent.status.code(), Code::kPeerFailed);
+}
+
 // Two ranks whose processes cannot be read, so that the ring is the way of all else, and soon
 // without asking.
 class ShmArena : public Shm {

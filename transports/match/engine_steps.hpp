@@ -157,7 +157,7 @@ void Engine<Link, Types>::deliver(Op& receive, const Unexpected& message) {
 template <typename Link, typename Types>
 void Engine<Link, Types>::begin_receiving(Op& receive, const Unexpected& message) {
   const int source = message.source;
-  if (!link().is_up(source)) return finish(receive, link().why_not(source));
+  if (!link().may_send(source)) return finish(receive, link().why_not(source));
   receive.peer = source;
   receive.partner = message.sender;
   receive.limit = std::min(message.bytes, receive.bytes);

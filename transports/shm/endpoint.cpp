@@ -91,7 +91,13 @@ bool ShmEndpoint::note_departures() {
   if (leavers.empty()) return false;
   while (move(nullptr)) {
   }
-  for (const int leaver : leavers) note_left(leaver);
+  for (const int leaver : leavers) {
+    note_left(leaver);
+    // It had nothing under way: what still is here with it, it has given up before, as late.
+    pool_.for_each([this, leaver](PendingTransfer& operation) {
+      if (operation.peer == leaver) refuse(operation, why_not(leaver));
+    });
+  }
   return true;
 }
 
