@@ -57,11 +57,9 @@ def measured_figures(given):
     # With two ranks for each core, each waits once per call.
     crowded = bench(given, (2 * given.cores, 1), "sendrecv", (SHORT,), None)
     turn_us = max(0, crowded[SHORT] / 2 - message_cpu_us)
-    within_us = bench(given, (1, 2 * given.cores), "sendrecv", (SHORT,), None)[SHORT] / 2
     byte_cpu_ns = 1e3 * (one_core[LONGER] - one_core[LONG]) / (LONGER - LONG) / 4
     figures = {"--latency": alpha_us, "--rate": 8e-3 / byte_us, "--shared-cores": given.cores,
-               "--message-cpu": message_cpu_us, "--turn": turn_us, "--byte-cpu": byte_cpu_ns,
-               "--figure": f"turn_s={within_us * 1e-6:.4g}"}
+               "--message-cpu": message_cpu_us, "--turn": turn_us, "--byte-cpu": byte_cpu_ns}
     if given.rate:
         figures["--burst"] = BURST
     return {name: f"{value:.4g}" if isinstance(value, float) else str(value)
