@@ -95,4 +95,13 @@ class Endpoint {
   [[nodiscard]] virtual bool rings_bell() const { return true; }
 };
 
+// Whether all ranks but `rank` have left, as has_left(peer) says. A rank alone may still send to
+// itself.
+[[nodiscard]] bool have_all_left(int rank, int ranks, const auto& has_left) {
+  for (int peer = 0; peer < ranks; ++peer) {
+    if (peer != rank && !has_left(peer)) return false;
+  }
+  return ranks > 1;
+}
+
 }  // namespace tutti

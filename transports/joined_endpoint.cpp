@@ -155,10 +155,7 @@ bool JoinedEndpoint::settle(bool moved) {
 
 bool JoinedEndpoint::all_have_left() const {
   const int ranks = static_cast<int>(hosts_.host_of.size());
-  for (int peer = 0; peer < ranks; ++peer) {
-    if (peer != rank_ && !has_left(peer)) return false;
-  }
-  return ranks > 1;
+  return have_all_left(rank_, ranks, [this](int peer) { return has_left(peer); });
 }
 
 }  // namespace tutti

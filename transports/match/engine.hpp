@@ -57,10 +57,7 @@ class Engine : public Endpoint {
   }
   [[nodiscard]] bool has_left(int rank) const final { return peer(rank).left; }
   [[nodiscard]] bool all_have_left() const final {
-    for (int r = 0; r < ranks(); ++r) {
-      if (r != rank_ && !has_left(r)) return false;
-    }
-    return ranks() > 1;  // a rank alone may still send to itself
+    return have_all_left(rank_, ranks(), [this](int peer) { return has_left(peer); });
   }
   [[nodiscard]] uint64_t eager_bytes() const final { return Types::kEagerBytes; }
   [[nodiscard]] std::optional<Unmet> first_unmet(int peer, Tag tag, Tag mask) const final {
@@ -101,19 +98,22 @@ class Engine : public Endpoint {
     finish_receive(receive, receive.peer, receive.transfer->tag, receive.transfer->sent);
   }
   void dequeue(Op& operation);
-  // The peer has left, and all that it sent is here. Both sides know of the messages that are under
-  // way.
+  // The peer has left, and all that it sent is here. What waits for it ends; messages under way go
+  // on, unless the link ends them, too.
   void note_left(int rank) {
     peer(rank).left = true;
     end_waiting(rank);
     if (all_have_left()) end_waiting(kAnySource);
   }
-  // Ends all transfers with a peer.
-  void fail(int rank, Status failure) {
-    peer(rank).failure = std::move(failure);
+  // Ends all transfers with a peer, as the link says why.
+  void end_all(int rank) {
     pool_.for_each([this, rank](Op& operation) {
       if (operation.peer == rank) link().abandon(operation);
     });
+  }
+  void fail(int rank, Status failure) {
+    peer(rank).failure = std::move(failure);
+    end_all(rank);
   }
 
   // ---- what comes from a peer

@@ -93,10 +93,7 @@ bool ShmEndpoint::note_departures() {
   }
   for (const int leaver : leavers) {
     note_left(leaver);
-    // It had nothing under way: what still is here with it, it has given up before, as late.
-    pool_.for_each([this, leaver](PendingTransfer& operation) {
-      if (operation.peer == leaver) refuse(operation, why_not(leaver));
-    });
+    end_all(leaver);  // it had nothing under way: what still is, it has taken back before, as late
   }
   return true;
 }
@@ -295,7 +292,7 @@ void ShmEndpoint::abandon(PendingTransfer& operation) {
   Transfer& transfer = *operation.transfer;
   const int rank = operation.peer;
   take_back(operation);
-  match::end(transfer, peer(rank).failure);
+  match::end(transfer, why_not(rank));
 }
 
 }  // namespace tutti::shm
