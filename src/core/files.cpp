@@ -10,6 +10,7 @@
 #include <filesystem>
 
 #include "core/fd.hpp"
+#include "core/folder.hpp"
 
 namespace tutti {
 namespace {
@@ -26,13 +27,11 @@ void remove_old_drafts(const std::string& path) {
   const std::string start = start_of_drafts(fs::path(path).filename().string());
   const fs::path folder = fs::path(path).parent_path();
   const auto oldest = fs::file_time_type::clock::now() - kDraftLives;
-  std::error_code error;
-  fs::directory_iterator entry(folder.empty() ? "." : folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(start)) continue;
+  for (const std::string& name : entries_of(folder.empty() ? "." : folder.string())) {
+    if (!name.starts_with(start)) continue;
     std::error_code gone;
-    const auto written = entry->last_write_time(gone);
-    if (!gone && written < oldest) fs::remove(entry->path(), gone);
+    const auto written = fs::last_write_time(folder / name, gone);
+    if (!gone && written < oldest) fs::remove(folder / name, gone);
   }
 }
 
