@@ -41,11 +41,7 @@ Memory memory_of_three() {
   Memory memory;
   run_thread_ranks(kRanks, [&memory](tutti::Communicator& communicator) {
     float one = 1;
-    Call call;
-    call.collective = Collective::kAllreduce;
-    call.type = DataType::kFloat32;
-    call.count = 1;
-    call.send = call.recv = &one;
+    const Call call = sum_of({&one, 1});
     for (int i = 0; i < 5; ++i) demand(communicator.executor().run(call).ok(), "a call");
     if (communicator.rank() != 0) return;
     const auto mapped = communicator.transport().mapped_memory();

@@ -34,27 +34,13 @@ class Copy final : public Source {
 
 void sum(tutti::Communicator& communicator) {
   float one = 1;
-  Call call;
-  call.collective = Collective::kAllreduce;
-  call.type = DataType::kFloat32;
-  call.count = 1;
-  call.send = call.recv = &one;
-  ASSERT_TRUE(communicator.executor().run(call).ok());
+  ASSERT_TRUE(communicator.executor().run(sum_of({&one, 1})).ok());
 }
 
-Result<CommunicatorSnapshot> view_of_this_process() {
+Result<CommunicatorSnapshot> snapshot_of_this_process() {
   const auto processes = find_processes({getpid()});
   if (processes.size() != 1 || processes[0].files.size() != 1) return Status(Code::kInternal, "?");
   return take_snapshot(*open_source(processes[0].files.begin()->first, processes));
-}
-
-Call long_sum(std::vector<float>& data) {
-  Call call;
-  call.collective = Collective::kAllreduce;
-  call.type = DataType::kFloat32;
-  call.count = data.size();
-  call.send = call.recv = data.data();
-  return call;
 }
 
 // Rank 1 comes so late that the short calls of rank 0 stand behind its long one meanwhile. What
@@ -70,9 +56,9 @@ Jam jam_of(const std::vector<size_t>& order) {
       while (!queued) usleep(1000);
       usleep(100'000);
     }
-    Operation first(executor, long_sum(many));
-    Operation second(executor, long_sum(few));
-    Operation third(executor, long_sum(few));
+    Operation first(executor, sum_of(many));
+    Operation second(executor, sum_of(few));
+    Operation third(executor, sum_of(few));
     for (Operation* const operation : {&first, &second, &third}) {
       ASSERT_TRUE(executor.submit(*operation, StartedFor::kWorkers).ok());
     }
@@ -80,7 +66,7 @@ Jam jam_of(const std::vector<size_t>& order) {
     Operation* const all[] = {&first, &second, &third};
     for (const size_t one : order) ASSERT_TRUE(executor.wait(*all[one], kNever).ok());
     if (communicator.rank() == 0) {
-      const auto seen = view_of_this_process();
+      const auto seen = snapshot_of_this_process();
       ASSERT_TRUE(seen.ok()) << seen.status().message();
       ASSERT_TRUE(seen->ranks[0].jam.has_value());
       told = *seen->ranks[0].jam;

@@ -10,6 +10,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -17,6 +18,16 @@
 #include "core/exchange.hpp"
 
 namespace tutti {
+
+// An allreduce of `data` in its place.
+inline Call sum_of(std::span<float> data) {
+  Call call;
+  call.collective = Collective::kAllreduce;
+  call.type = DataType::kFloat32;
+  call.count = data.size();
+  call.send = call.recv = data.data();
+  return call;
+}
 
 // An exchange between threads.
 class ThreadMeeting {

@@ -48,6 +48,12 @@ class Shm : public testing::Test {
       ends_[static_cast<size_t>(r)] = std::make_unique<ShmEndpoint>(surroundings_of(r), r, 1);
     }
   }
+  // A message from rank 0 to rank 1, and then its receive.
+  void begin(const std::vector<std::byte>& data, std::vector<std::byte>& got, Transfer& sent,
+             Transfer& received) {
+    ends_[0]->send(1, 1, data.data(), data.size(), sent);
+    ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+  }
   // Until nothing moves any more.
   void settle() {
     while (ends_[0]->poll() || ends_[1]->poll()) {
@@ -189,8 +195,7 @@ TEST_F(Shm, ALongMessageIsReadWhereItLies) {
   std::vector<std::byte> got(data.size());
   Transfer sent;
   Transfer received;
-  ends_[0]->send(1, 1, data.data(), data.size(), sent);
-  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+  begin(data, got, sent, received);
   settle();
   EXPECT_TRUE(sent.done && received.done && received.status.ok());
   EXPECT_TRUE(got == data);
@@ -307,8 +312,7 @@ TEST_F(Shm, ASendThatIsTakenBackWhileItIsReadIsNotReceived) {
   std::vector<std::byte> got(data.size());
   Transfer sent;
   Transfer received;
-  ends_[0]->send(1, 1, data.data(), data.size(), sent);
-  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+  begin(data, got, sent, received);
   ends_[1]->poll();
   EXPECT_EQ(got.front(), std::byte{7}) << "it is being read";
   ASSERT_FALSE(sent.done || received.done);
@@ -317,8 +321,7 @@ TEST_F(Shm, ASendThatIsTakenBackWhileItIsReadIsNotReceived) {
   settle();
   EXPECT_FALSE(received.done) << "part of it is not what was sent";
   ends_[1]->cancel(received);
-  ends_[0]->send(1, 1, data.data(), data.size(), sent);
-  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+  begin(data, got, sent, received);
   settle();
   EXPECT_TRUE(sent.done && received.done);
   EXPECT_TRUE(got == data);
@@ -352,8 +355,7 @@ TEST_F(Shm, ASendThatALeaverNoLongerReceivesFails) {
   std::vector<std::byte> got(data.size());
   Transfer sent;
   Transfer received;
-  ends_[0]->send(1, 1, data.data(), data.size(), sent);
-  ends_[1]->recv(0, 1, kExactTag, got.data(), got.size(), received);
+  begin(data, got, sent, received);
   ends_[1]->poll();
   ends_[0]->poll();
   ASSERT_FALSE(sent.done || received.done) << "it fits no ring";
