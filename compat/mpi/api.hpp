@@ -3,8 +3,8 @@
 // The border to the program: how a function of MPI is defined, and how it ends.
 //
 // A function is defined once and has two names, MPI_X and PMPI_X of the standard's binary
-// interface. MPItrampoline's library is linked from the same objects: trampoline/functions.ld gives
-// them the names MPIABI_X. Handles and MPI_Status are alike in both, and MPItrampoline reads the
+// interface. MPItrampoline's library is linked from the same objects, and gives them
+// the names MPIABI_X. Handles and MPI_Status are alike in both, and MPItrampoline reads the
 // values of constants from the library that it opens. stubs.cpp names what is lacking. Default
 // error handler: default_errhandler().
 #pragma once
@@ -103,7 +103,7 @@ int enter_anytime(const char* function, MPI_Comm comm, Body&& body) noexcept {
     return report(function, comm, MPI_ERR_INTERN, error.what());
   }
 }
-// The same between MPI_Init and MPI_Finalize.
+// Runs a body that may only run between MPI_Init and MPI_Finalize.
 template <typename Body>
 int enter(const char* function, MPI_Comm comm, Body&& body) noexcept {
   return enter_anytime(function, comm, [&] {

@@ -45,7 +45,7 @@ class Buffer {
   }
   // stage(), filled with the bytes that the program has in the buffer.
   std::byte* load() { return bytes_ == 0 || type_->dense ? stage() : load_copy(); }
-  // The same, but always aside.
+  // A filled copy, even of a buffer that has no gaps.
   std::byte* load_copy() {
     if (bytes_ == 0) return nullptr;
     if (aside_ == nullptr) aside_ = new_bytes(bytes_);

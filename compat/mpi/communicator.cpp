@@ -12,7 +12,7 @@
 #include "request.hpp"
 
 namespace {
-// Those of which the program has a handle, in the order they were made.
+// Communicators of which the program has a handle, in the order they were made.
 std::mutex open_mutex;
 std::vector<MPI_Comm> open_ones;
 

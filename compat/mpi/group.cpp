@@ -54,7 +54,7 @@ MPI_Group excluded(const WorldRanks& group, int n, const int* ranks) {
   return made(std::move(chosen));
 }
 
-// Those of one group that the other has, or has not, after `first`.
+// The ranks of one group that the other has, or has not, after `first`.
 MPI_Group filtered(WorldRanks first, const WorldRanks& from, const WorldRanks& other, bool has) {
   for (const int rank : from) {
     if ((place(other, rank) >= 0) == has) first.push_back(rank);

@@ -26,7 +26,7 @@ enum Which : uintptr_t {
   kReplace = 0x3c,
   kNoOp
 };
-// Of each the library's own, if any.
+// The library's own operation for each, if any.
 constexpr std::pair<Which, std::optional<tutti_op>> kOps[] = {
     {kSum, TUTTI_SUM},        {kMin, TUTTI_MIN},       {kMax, TUTTI_MAX},
     {kProd, TUTTI_PROD},      {kBand, TUTTI_BAND},     {kBor, TUTTI_BOR},
@@ -119,7 +119,7 @@ bool located(uintptr_t which, const void* in, void* inout, size_t count) {
 
 bool nothing(uintptr_t, const void*, void*, size_t) { return false; }
 
-// By Kind: the library's type, if any; and what says whether there is such a reduction and does it.
+// The library's type of each Kind, if any, and what does a reduction or says that there is none.
 struct OfKind {
   std::optional<tutti_type> native;
   bool (*combine)(uintptr_t which, const void* in, void* inout, size_t count);

@@ -33,7 +33,8 @@ class Operation {
 
   // Begins it; *request stays null if it is complete. Null `request`: returns once it is complete.
   virtual tutti_status begin(tutti_request_t* request) = 0;
-  // It is complete: puts its results where the program wants them. `request` as begin() gave it.
+  // The operation is complete: puts its results where the program wants them. `request` is the one
+  // that begin() gave.
   virtual void end(tutti_request_t /*request*/, Outcome& /*outcome*/) {}
   // Whether a request whose *request stayed null is complete, as most of these are at once.
   [[nodiscard]] virtual bool is_done() { return true; }

@@ -81,7 +81,7 @@ TUTTI_MPI_EXPORT int tutti_mpi_Comm_split(MPI_Comm comm, int color, int key, MPI
   if (code == MPI_SUCCESS && *result != MPI_COMM_NULL) expect_rank_is_key(*result, key);
   return code;
 }
-// It may come after MPI_Finalize, which leaves the objects: a thread of JAX may still use one.
+// A call may come after MPI_Finalize, which leaves the objects: a thread of JAX may still use one.
 TUTTI_MPI_EXPORT int tutti_mpi_Comm_free(MPI_Comm* comm) {
   if (tutti_mpi::in_use) return MPI_Comm_free(comm);
   *comm = MPI_COMM_NULL;

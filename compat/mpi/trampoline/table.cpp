@@ -8,13 +8,16 @@
 
 #define TUTTI_MPI_EXPORTED extern "C" __attribute__((visibility("default")))
 
-// Those of Fortran have no place in a program of C.
-#define MPI_F_STATUS_IGNORE nullptr
-#define MPI_F_STATUSES_IGNORE nullptr
-#define TUTTI_MPI_CONSTANT(type, name)         \
-  TUTTI_MPI_EXPORTED type const MPIABI_##name; \
-  type const MPIABI_##name = (type)(MPI_##name);
-#include "trampoline/constants.inc"
+// Constants of Fortran have no place in a program of C.
+#define MPI_F_STATUS_IGNORE ((int*)nullptr)
+#define MPI_F_STATUSES_IGNORE ((int*)nullptr)
+// The type is that of the value: +, for an enumerator is read as a number.
+#define TUTTI_MPI_CONSTANT(name)                                \
+  TUTTI_MPI_EXPORTED decltype(+MPI_##name) const MPIABI_##name; \
+  decltype(+MPI_##name) const MPIABI_##name = MPI_##name;
+#include "constants.inc"
+TUTTI_MPI_CONSTANT(F_STATUS_IGNORE)
+TUTTI_MPI_CONSTANT(F_STATUSES_IGNORE)
 #undef TUTTI_MPI_CONSTANT
 
 // The interface that this follows: its major number has to be the caller's, the minor not less.
