@@ -21,9 +21,10 @@ std::string command_for_file(const Process& process, std::string_view file);
 std::string command_to_see(const Process& process);
 std::string advice_for_stopped(const Process& process);
 std::string advice_for_quiet(const Process& process);
-// Of one that is traced: ": pid 77 (gdb)"; empty if that is not known.
+// Who traces the process: ": pid 77 (gdb)"; empty if nobody is known.
 std::string tracer_of(const Process& process);
-// Of one that waits for the lock of a file: "; rank 0 (pid 77 on h) has locked its file", or empty.
+// Who has the lock of a file for which the process waits: "; rank 0 (pid 77 on h) has locked its
+// file"; empty if it waits for none.
 std::string holder_of_lock(const Job& job, const Process& process);
 // Who has the lock for which the process waits, in the text of /proc/locks; 0: nobody is known.
 int holder_in(const std::string& locks, int pid);

@@ -48,6 +48,31 @@ const CallRecord* record_of(const RankSnapshot& rank, uint64_t sequence) {
   return waits == rank.waits.end() ? nullptr : &waits->record;
 }
 
+std::vector<int> odd_ones(const CommunicatorSnapshot& snapshot, uint64_t sequence) {
+  std::vector<std::pair<const CallRecord*, std::vector<int>>> kinds;
+  for (const RankSnapshot& rank : snapshot.ranks) {
+    const CallRecord* const made = record_of(rank, sequence);
+    if (made == nullptr) continue;
+    const auto same =
+        std::ranges::find_if(kinds, [&](const auto& kind) { return !differ(*kind.first, *made); });
+    if (same != kinds.end()) {
+      same->second.push_back(rank.number());
+    } else {
+      kinds.push_back({made, {rank.number()}});
+    }
+  }
+  if (kinds.size() < 2) return {};
+  const auto most =
+      std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second.size(); });
+  std::vector<int> odd;
+  for (const auto& [record, ranks] : kinds) {
+    // Nobody is odd where there are as many of each.
+    if (record == most->first && ranks.size() > 1) continue;
+    odd.insert(odd.end(), ranks.begin(), ranks.end());
+  }
+  return odd;
+}
+
 namespace {
 
 // Whether the rank has made the call or one behind it. A rank that is far ahead of others waits in

@@ -48,6 +48,8 @@ struct Late {
 std::vector<Late> whom_it_awaits(const Waiting& waiting);
 // The call of that number that the rank has made or waits to begin; null: none that is known.
 const CallRecord* record_of(const RankSnapshot& rank, uint64_t sequence);
+// The ranks outside of the largest set that has made the same call of that number.
+std::vector<int> odd_ones(const CommunicatorSnapshot& snapshot, uint64_t sequence);
 
 // Empty, or of a receive what has come instead: "; a message has come ...".
 std::string unmet_by(const Wait& wait);

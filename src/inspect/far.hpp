@@ -45,7 +45,7 @@ class Answers {
   bool roster_is_complete_ = false;
 };
 
-// By way of a process of this host, until all have answered or the deadline.
+// Asks by way of a process of this host, until all have answered or the deadline.
 FarAnswers ask(uint64_t socket, uint64_t calls, int64_t deadline_ms);
 
 // The values of another host's clocks when this host's monotonic clock is at 0. The host's time of

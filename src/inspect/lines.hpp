@@ -23,7 +23,7 @@ struct Line {
   // The share of the segments that were lost.
   [[nodiscard]] double loss() const;
 };
-// By the inode of the socket; none where the system does not tell.
+// Lines by the inode of the socket; none where the system does not tell.
 using Lines = std::map<uint64_t, Line>;
 
 // All connections of this namespace of networks.

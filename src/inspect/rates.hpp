@@ -22,7 +22,7 @@ struct RankRates {
   double last_in = 0;      // share of the calls that this rank entered last
   int awaits = -1;         // the rank that it has waited for the longest; -1: none
   double waits_now_s = 0;  // for how long it waits now; 0: it does not
-  // Of one that costs the job much (inspect/slow.hpp): the share of the time by which it enters its
+  // A rank that costs the job much (inspect/slow.hpp): the share of the time by which it enters its
   // calls later than the others; why in a word that programs compare, and in words.
   double late = 0;
   std::string_view cause = {};

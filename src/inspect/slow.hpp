@@ -4,34 +4,14 @@
 // the system tells; or the calls themselves.
 #pragma once
 
-#include <string>
 #include <vector>
 
+#include "inspect/costs.hpp"
 #include "inspect/usage.hpp"
 #include "inspect/verdict.hpp"
 
 namespace tutti::inspect {
 
-std::string percent(double share);  // "12 %"
-
-// How much later a rank is than the others, in the calls that are known.
-struct Lateness {
-  int place = 0;         // among the ranks of the snapshot
-  int calls = 0;         // that it entered last
-  int64_t late_ns = 0;   // in all of these: behind the one in the middle of the others
-  int64_t since_ns = 0;  // the first of them, since 1970
-  double share = 0;      // of the time that the calls span
-};
-struct Costs {
-  int calls = 0;                     // that all ranks have entered
-  double in_calls = 0;               // share of the time, of the rank that was last in each
-  double demanded = 0;               // of that, in calls whose algorithm is Demand::algorithm
-  std::vector<Lateness> ranks = {};  // by place in the snapshot
-};
-Costs costs_of(const CommunicatorSnapshot& snapshot, const Job& job);
-
-// Adds the calls that an earlier look at the same job has seen, and that are seen no more.
-void remember(const Job& earlier, Job& job);
 // What costs one communicator of such a job, as judge_slow() tells it.
 std::vector<Finding> slow_findings(const Job& job, const Communicator& communicator,
                                    const std::vector<Usage>& usages, double seconds);

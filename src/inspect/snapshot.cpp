@@ -240,9 +240,9 @@ bool makes_sense(const Moment& moment) {
 }
 
 bool makes_sense(const Wait& wait) {
-  constexpr int64_t kMost_ms = INT64_MAX / 4'000'000;
+  constexpr int64_t kMostMs = INT64_MAX / 4'000'000;
   return wait.kind != WaitKind::kNone && wait.kind <= kLastWaitKind && wait.since_ms >= 0 &&
-         wait.since_ms <= kMost_ms;
+         wait.since_ms <= kMostMs;
 }
 
 Result<CommunicatorSnapshot> take_snapshot(const Source& source) {

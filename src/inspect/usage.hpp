@@ -15,7 +15,8 @@
 
 namespace tutti::inspect {
 
-// Of the first thread of a process; what says nothing else is a share of the period, from 0 to 1.
+// Figures of the first thread of a process: shares of the period, from 0 to 1, unless they say
+// something else.
 struct Usage {
   bool known = false;    // false: the process is on another host, or was never sampled
   double runs = 0;       // on a core

@@ -10,86 +10,18 @@
 #include "exec/wait_reporter.hpp"
 #include "inspect/at_rest.hpp"
 #include "inspect/blame.hpp"
+#include "inspect/broken.hpp"
+#include "inspect/circle.hpp"
+#include "inspect/quiet.hpp"
 
 namespace tutti::inspect {
 namespace {
-
-constexpr std::string_view kOrder =
-    "all ranks must make the same calls in the same order, and a receive must match its message: "
-    "compare what the ranks above are in";
 
 // How much a cause matters beside others.
 int weight(const Finding& finding) {
   if (finding.cause == Cause::kComputes) return 0;
   if (finding.cause < Cause::kSilent) return 1;
   return static_cast<int>(finding.cause);
-}
-
-// The state of a process. It has what the process waited for at one of two looks, if the process
-// was about to go on at the other.
-ProcessState lasting_state(const Process& process) {
-  ProcessState state = process.state;
-  const bool between = state.blocked == BlockedOn::kUnknown && !process.busy &&
-                       (state.letter == 'R' || state.letter == 'S');
-  if (!between || process.once == BlockedOn::kUnknown) return state;
-  state.letter = 'S';
-  state.blocked = process.once;
-  return state;
-}
-
-// "is sleeping (state S), waits for a lock or another thread".
-std::string state_and_wait(const Process& process) {
-  const ProcessState state = lasting_state(process);
-  const std::string_view wait = to_string(state.blocked);
-  if (state.blocked == BlockedOn::kMemory) return std::string(wait);
-  if (lacks_core(process)) return "could run, and has no core (state R)";
-  const bool said = wait.empty() || cause_of_quiet(state) == Cause::kDevice;
-  return to_string(state) + (said ? "" : fmt::format(", {}", wait));
-}
-
-// The ranks outside of the largest set that has made the same call of that number.
-std::vector<int> odd_ones(const CommunicatorSnapshot& snapshot, uint64_t sequence) {
-  std::vector<std::pair<const CallRecord*, std::vector<int>>> kinds;
-  for (const RankSnapshot& rank : snapshot.ranks) {
-    const CallRecord* const made = record_of(rank, sequence);
-    if (made == nullptr) continue;
-    const auto same =
-        std::ranges::find_if(kinds, [&](const auto& kind) { return !differ(*kind.first, *made); });
-    if (same != kinds.end()) {
-      same->second.push_back(rank.number());
-    } else {
-      kinds.push_back({made, {rank.number()}});
-    }
-  }
-  if (kinds.size() < 2) return {};
-  const auto most =
-      std::ranges::max_element(kinds, {}, [](const auto& kind) { return kind.second.size(); });
-  std::vector<int> odd;
-  for (const auto& [record, ranks] : kinds) {
-    // Nobody is odd where there are as many of each.
-    if (record == most->first && ranks.size() > 1) continue;
-    odd.insert(odd.end(), ranks.begin(), ranks.end());
-  }
-  return odd;
-}
-
-// The communicator in which a process of the job gets on; null: none.
-const Communicator* moves_in(const Job& job, const Process& process) {
-  const auto found = std::ranges::find_if(job.communicators, [&](const Communicator& one) {
-    return one.status.ok() &&
-           std::ranges::any_of(one.snapshot.ranks, [&](const RankSnapshot& rank) {
-             return rank.moved && job.process_of(one, rank.place) == &process;
-           });
-  });
-  return found == job.communicators.end() ? nullptr : &*found;
-}
-
-bool moves(const Job& job, const Process& process) { return moves_in(job, process) != nullptr; }
-
-std::string computes_or_calls(const Job& job, const Process& process) {
-  const Communicator* const calls = moves_in(job, process);
-  if (calls == nullptr) return "computes outside of Tutti (its processor time moves)";
-  return fmt::format("makes calls of \"{}\" meanwhile", calls->snapshot.name);
 }
 
 bool takes_any(const Wait& wait) { return wait.kind == WaitKind::kRecv && wait.record.root < 0; }
@@ -115,12 +47,7 @@ class Judge {
  private:
   void follow(const Waiting& waiting);
   void follow(const Waiting& waiting, const Late& late);
-  void add(Cause cause, const Waiting& waiting, std::vector<int> ranks, std::string text,
-           std::string advice, const Process* process);
-  void add_circle(size_t begin);
-  [[nodiscard]] bool is_within_a_call(size_t begin) const;
-  void add_cut_line(size_t begin);
-  void add_wait_for_itself(const Waiting& waiting);
+  void add(const Waiting& waiting, Blame blame);
   void keep_those_that_may_come(size_t before);
   void blame_newcomers(const Waiting& waiting);
   void blame_one_that_does_not_get_on(const Waiting& waiting);
@@ -137,19 +64,18 @@ class Judge {
   std::vector<Finding> findings_;
 };
 
-void Judge::add(Cause cause, const Waiting& waiting, std::vector<int> ranks, std::string text,
-                std::string advice, const Process* process) {
-  if (std::ranges::find(findings_, text, &Finding::text) != findings_.end()) return;
+void Judge::add(const Waiting& waiting, Blame blame) {
+  if (std::ranges::find(findings_, blame.text, &Finding::text) != findings_.end()) return;
   const double waited_s = job_.age_s(*waiting.wait);
-  const bool for_ever = cause >= Cause::kCircle || waited_s >= hung_after_s_;
-  findings_.push_back({.cause = cause,
+  const bool for_ever = blame.cause >= Cause::kCircle || waited_s >= hung_after_s_;
+  findings_.push_back({.cause = blame.cause,
                        .outcome = for_ever ? Outcome::kHangs : Outcome::kWaits,
-                       .text = std::move(text),
-                       .advice = std::move(advice),
+                       .text = std::move(blame.text),
+                       .advice = std::move(blame.advice),
                        .waited_s = waited_s,
-                       .ranks = std::move(ranks),
-                       .pid = process == nullptr ? 0 : process->pid,
-                       .host = process == nullptr ? "" : process->host,
+                       .ranks = std::move(blame.ranks),
+                       .pid = blame.process == nullptr ? 0 : blame.process->pid,
+                       .host = blame.process == nullptr ? "" : blame.process->host,
                        .call = describe(*waiting.wait)});
 }
 
@@ -182,7 +108,7 @@ void Judge::blame_newcomers(const Waiting& waiting) {
     text += fmt::format(" and wait for its newcomers, of which there are {}", wanted - all);
     advice = "see the newcomers' output; the log of rank 0's host names those that are missing";
   }
-  add(Cause::kNewcomers, waiting, {}, text, advice, nullptr);
+  add(waiting, {Cause::kNewcomers, {}, text, advice, nullptr});
 }
 
 // All have entered the call, and no awaited rank is to be seen. So this rank runs a function of the
@@ -198,9 +124,9 @@ void Judge::blame_one_that_does_not_get_on(const Waiting& waiting) {
                                  in_function ? "" : ", which all ranks that are seen have entered");
   const Cause cause = in_function ? Cause::kFunction : Cause::kInside;
   const std::vector<int> ranks = {waiting.rank->number()};
-  if (process == nullptr) return add(cause, waiting, ranks, text, "", nullptr);
+  if (process == nullptr) return add(waiting, {cause, ranks, text, "", nullptr});
   text += busy ? "; its processor time moves" : "; it " + state_and_wait(*process);
-  add(cause, waiting, ranks, text, "see where it is: " + command_to_see(*process), process);
+  add(waiting, {cause, ranks, text, "see where it is: " + command_to_see(*process), process});
 }
 
 std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string_view state) const {
@@ -235,8 +161,11 @@ void Judge::follow(const Waiting& waiting, const Late& late) {
   if (!blamed_.emplace(waiting.communicator, late.number).second && path_.size() == 1) return;
   if (late.why == Late::Why::kElsewhere) {
     const int number = late.rank == nullptr ? late.number : late.rank->number();
-    add(Cause::kSilent, waiting, {number}, text_of_far(job_, waiting, late),
-        advice_for_far(waiting, late), nullptr);
+    add(waiting, {Cause::kSilent,
+                  {number},
+                  text_of_far(job_, waiting, late),
+                  advice_for_far(waiting, late),
+                  nullptr});
   } else {
     blame_one_that_is_here(waiting, late);
   }
@@ -246,7 +175,7 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   const Process* const process = job_.process_of(*waiting.communicator, late.rank->place);
   std::vector<int> ranks = {late.rank->number()};
   const auto blame = [&](Cause cause, std::string_view state, std::string advice) {
-    add(cause, waiting, ranks, text_of(waiting, late, state), std::move(advice), process);
+    add(waiting, {cause, ranks, text_of(waiting, late, state), std::move(advice), process});
   };
   if (late.why == Late::Why::kLeft) return blame(Cause::kDestroyed, "", std::string(kOrder));
   if (process == nullptr || process->state.dead()) {
@@ -270,7 +199,7 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   const auto begin = std::ranges::find_if(path_, [&](const Waiting& before) {
     return before.wait->started == 0 && party_of(job_, *before.communicator, *before.rank) == party;
   });
-  if (begin != path_.end()) return add_circle(static_cast<size_t>(begin - path_.begin()));
+  if (begin != path_.end()) return add(*begin, blame_for_circle(job_, {begin, path_.end()}));
   if (const std::optional<Waiting> next = wait_of(job_, party)) {
     if (!followed_.insert(party).second) return;
     path_.push_back(*next);
@@ -303,125 +232,11 @@ void Judge::blame_odd_ones(const Waiting& waiting, const Late& late) {
   const RankSnapshot& one = turned ? *waiting.rank : *late.rank;
   const RankSnapshot& other = turned ? *late.rank : *waiting.rank;
   if (turned && !blamed_.emplace(&communicator, one.rank).second) return;
-  add(Cause::kMismatch, waiting, std::move(odd),
-      fmt::format("{} is in {} instead of {} of \"{}\"", job_.name_of(communicator, one),
-                  describe(*record_of(one, sequence)), describe(*record_of(other, sequence)),
-                  communicator.snapshot.name),
-      std::string(kOrder), job_.process_of(communicator, one.place));
-}
-
-// Whether ranks of several hosts wait for one another's part of one call.
-bool Judge::is_within_a_call(size_t begin) const {
-  const Waiting& first = path_[begin];
-  const CommunicatorSnapshot& snapshot = first.communicator->snapshot;
-  bool over_hosts = false;
-  for (size_t i = begin; i < path_.size(); ++i) {
-    const Waiting& waiting = path_[i];
-    const bool same = waiting.communicator == first.communicator &&
-                      waiting.wait->kind == WaitKind::kCall &&
-                      waiting.wait->record.sequence == first.wait->record.sequence;
-    if (!same) return false;
-    over_hosts = over_hosts || snapshot.host_of(*waiting.rank) != snapshot.host_of(*first.rank);
-  }
-  return over_hosts;
-}
-
-// All have made the same call, so no rank is to blame.
-void Judge::add_cut_line(size_t begin) {
-  const Waiting& waiting = path_[begin];
-  const Communicator& communicator = *waiting.communicator;
-  std::string names;
-  for (size_t i = begin; i < path_.size(); ++i) {
-    names += (i == begin ? "" : ", ") + job_.name_of(communicator, *path_[i].rank);
-  }
-  add(Cause::kLine, waiting, {},
-      fmt::format("{} wait for one another's part of {} of \"{}\", which all have entered: a line "
-                  "between their hosts lets nothing through",
-                  names, describe(*waiting.wait), communicator.snapshot.name),
-      "see whether their hosts reach one another: ping, ip route, firewalls",
-      job_.process_of(communicator, waiting.rank->place));
-}
-
-// Adds the circle of waits from path_[begin] on: each waits for the next, the last for the first.
-void Judge::add_circle(size_t begin) {
-  if (begin + 1 == path_.size()) return add_wait_for_itself(path_[begin]);
-  if (is_within_a_call(begin)) return add_cut_line(begin);
-  std::string text = "ranks wait for one another: ";
-  std::vector<int> ranks;
-  Cause cause = Cause::kCircle;
-  for (size_t i = begin; i < path_.size(); ++i) {
-    const Waiting& waiting = path_[i];
-    text += fmt::format("{}{} in {} of \"{}\"", i == begin ? "" : ", ",
-                        job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
-                        waiting.communicator->snapshot.name);
-    text += unmet_by(*waiting.wait);
-    ranks.push_back(waiting.rank->number());
-    if (!unmet_by(*waiting.wait).empty()) cause = Cause::kUnmet;
-  }
-  const Process* const first =
-      job_.process_of(*path_[begin].communicator, path_[begin].rank->place);
-  add(cause, path_[begin], ranks, text, std::string(kOrder), first);
-}
-
-void Judge::add_wait_for_itself(const Waiting& waiting) {
-  const Process* const process = job_.process_of(*waiting.communicator, waiting.rank->place);
-  add(Cause::kCircle, waiting, {waiting.rank->number()},
-      fmt::format("{} waits for itself in {} of \"{}\"",
-                  job_.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
-                  waiting.communicator->snapshot.name),
-      "a rank that sends to itself must have started the receive, or the send, before it waits for "
-      "the other: tutti_irecv, tutti_isend or tutti_sendrecv",
-      process);
-}
-
-// Blames the ranks that have left. If none has, it blames those that do not answer any more.
-void blame_those_that_are_missing(const CommunicatorSnapshot& snapshot, Finding& finding) {
-  for (const RankSnapshot& rank : snapshot.ranks) {
-    if (rank.left) finding.ranks.push_back(rank.number());
-  }
-  finding.cause = Cause::kDestroyed;
-  if (!finding.ranks.empty()) return;
-  for (int number = 0; number < snapshot.all_ranks; ++number) {
-    const RankSnapshot* const rank = snapshot.find(number);
-    if (rank != nullptr && rank->answers) continue;
-    finding.ranks.push_back(rank == nullptr ? number : rank->number());
-  }
-  finding.cause = finding.ranks.empty() ? Cause::kFailed : Cause::kDead;
-}
-
-// Why a communicator has failed, as far as its ranks still show it.
-Finding of_broken(const Job& job, const Communicator& broken, const std::string& text) {
-  Finding finding{.cause = Cause::kFailed, .outcome = Outcome::kHangs, .text = text, .advice = ""};
-  for (const RankSnapshot& rank : broken.snapshot.ranks) {
-    const Process* const process = job.process_of(broken, rank.place);
-    const bool seen = process != nullptr && !process->state.dead();
-    if (seen || !rank.present || rank.left || !rank.answers) continue;
-    const bool replaced = is_replaced(rank);
-    if (finding.cause == Cause::kDead && replaced) continue;
-    if (replaced) finding.ranks.clear();
-    finding.cause = replaced ? Cause::kReplaced : Cause::kDead;
-    finding.ranks.push_back(rank.number());
-  }
-  if (finding.cause != Cause::kFailed) return finding;
-  if (broken.snapshot.cause_code == TUTTI_ERR_PEER_FAILED) {
-    blame_those_that_are_missing(broken.snapshot, finding);
-    return finding;
-  }
-  // What ranks call behind another failure may differ, and is no cause of it.
-  const uint32_t code = broken.snapshot.cause_code;
-  if (code != 0 && code != TUTTI_ERR_MISMATCH) return finding;
-  std::set<uint64_t> numbers;
-  for (const RankSnapshot& rank : broken.snapshot.ranks) {
-    for (const PastCall& call : rank.past) numbers.insert(call.record.sequence);
-    for (const Wait& wait : rank.waits) numbers.insert(wait.record.sequence);
-  }
-  for (const uint64_t number : numbers) {
-    finding.ranks = odd_ones(broken.snapshot, number);
-    if (finding.ranks.empty()) continue;
-    finding.cause = Cause::kMismatch;
-    break;
-  }
-  return finding;
+  add(waiting, {Cause::kMismatch, std::move(odd),
+                fmt::format("{} is in {} instead of {} of \"{}\"", job_.name_of(communicator, one),
+                            describe(*record_of(one, sequence)),
+                            describe(*record_of(other, sequence)), communicator.snapshot.name),
+                std::string(kOrder), job_.process_of(communicator, one.place)});
 }
 
 // Whether a process of its ranks gets on.
@@ -437,32 +252,6 @@ bool any_moved(const Job& job) {
 }
 
 }  // namespace
-
-// Ticks between two looks: fewer go to threads that look around now and then.
-constexpr uint64_t kWorks = 3;
-
-// The threads that the first one waits for may compute for it, but not if they make calls.
-bool computes(const Job& job, const Process& process) {
-  if (!process.busy) return false;
-  const BlockedOn blocked = process.state.blocked;
-  if (blocked == BlockedOn::kUnknown) return true;
-  return blocked == BlockedOn::kLock && process.spent >= kWorks && !moves(job, process);
-}
-
-Cause cause_of_quiet(const ProcessState& state) {
-  switch (state.blocked) {
-    case BlockedOn::kTime: return Cause::kSleeps;
-    case BlockedOn::kLock: return Cause::kLock;
-    // Who waits for a pipe or a terminal can be interrupted.
-    case BlockedOn::kFile: return state.letter == 'D' ? Cause::kDevice : Cause::kFile;
-    case BlockedOn::kSocket: return Cause::kSocket;
-    case BlockedOn::kChild: return Cause::kChild;
-    case BlockedOn::kSignal: return Cause::kSignal;
-    case BlockedOn::kMemory: return Cause::kMemory;
-    case BlockedOn::kUnknown: break;
-  }
-  return state.letter == 'D' ? Cause::kDevice : Cause::kQuiet;
-}
 
 std::string_view to_string(Cause cause) {
   constexpr std::string_view kNames[] = {
@@ -491,9 +280,9 @@ Verdict judge(const Job& job, double hung_after_s) {
     verdict.findings.insert(verdict.findings.begin(), of_broken(job, *broken, verdict.text));
     return verdict;
   }
-  constexpr double kBriefS = 1;
+  constexpr double kBriefSeconds = 1;
   const bool brief = std::ranges::all_of(verdict.findings, [](const Finding& finding) {
-    return finding.outcome == Outcome::kWaits && finding.waited_s < kBriefS;
+    return finding.outcome == Outcome::kWaits && finding.waited_s < kBriefSeconds;
   });
   if (moved && brief) {
     verdict.outcome = Outcome::kGoesOn;

@@ -57,10 +57,6 @@ enum class Cause {
   kDead,
   kReplaced,
 };
-// Why a rank makes no call that is in no device, by its state.
-Cause cause_of_quiet(const ProcessState& state);
-// Whether a process that makes no call computes.
-bool computes(const Job& job, const Process& process);
 // "computes"; what programs compare.
 std::string_view to_string(Cause cause);
 
