@@ -26,13 +26,21 @@ using tutti_test::says;
 using tutti_test::Shared;
 using Kind = ControlNews::Kind;
 
-class Together : public testing::TestWithParam<Via> {};
-
-std::unique_ptr<Control> stay(const UniqueId& id, int rank, int ranks, Via via) {
-  const auto exchange = meet(id, rank, ranks, kLongMs, rank % 2 == 1 ? via : Via::kAny);
-  EXPECT_TRUE(!exchange.ok() || (*exchange)->allgather({}).ok());
-  return tutti_test::stay(exchange);
-}
+class Together : public testing::TestWithParam<Via> {
+ protected:
+  // Runs the body in each of these ranks once it has met the others, with its connection.
+  static void run_met(int ranks, const std::vector<int>& killed,
+                      const std::function<void(int, std::unique_ptr<Control>)>& body) {
+    const UniqueId id = network_id();
+    run_processes({ranks, kLimit, killed}, [&](int rank) {
+      const auto exchange = meet(id, rank, ranks, kLongMs, rank % 2 == 1 ? GetParam() : Via::kAny);
+      EXPECT_TRUE(!exchange.ok() || (*exchange)->allgather({}).ok());
+      auto control = tutti_test::stay(exchange);
+      ASSERT_NE(control, nullptr);
+      body(rank, std::move(control));
+    });
+  }
+};
 
 bool has_news(const Control& control, int64_t wait_ms) {
   return wait_for(control.fd(), POLLIN, now_ms() + wait_ms);
@@ -52,11 +60,8 @@ std::vector<ControlNews> listen(Control& control, size_t count) {
 std::string host_of_this_process() { return " on host " + host_name() + ")"; }
 
 TEST_P(Together, AFailureIsToldToAllOthersWithItsCause) {
-  const UniqueId id = network_id();
   Shared<std::atomic<int>> heard;
-  run_processes({4, kLimit, {}}, [&](int rank) {
-    const auto control = stay(id, rank, 4, GetParam());
-    ASSERT_NE(control, nullptr);
+  run_met(4, {}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) {
       control->fail({Code::kAborted, "aborted by rank 1: " + std::string(10000, 'x')});
       control->fail({Code::kTimeout, "a later cause is not told"});
@@ -74,11 +79,8 @@ TEST_P(Together, AFailureIsToldToAllOthersWithItsCause) {
 }
 
 TEST_P(Together, ANoteGoesToTheRankItIsFor) {
-  const UniqueId id = network_id();
   Shared<std::atomic<int>> done;
-  run_processes({4, kLimit, {}}, [&](int rank) {
-    const auto control = stay(id, rank, 4, GetParam());
-    ASSERT_NE(control, nullptr);
+  run_met(4, {}, [&](int rank, std::unique_ptr<Control> control) {
     // To the next one; the last also to one that there is not.
     if (rank == 3) control->tell(17, {});
     const std::vector<std::byte> note(kMaxNoteBytes, static_cast<std::byte>(rank));
@@ -96,13 +98,10 @@ TEST_P(Together, ANoteGoesToTheRankItIsFor) {
 
 // More than a socket takes at once, while the receiver does not read yet.
 TEST_P(Together, PagesOfMegabytesArriveWhole) {
-  const UniqueId id = network_id();
   constexpr size_t kPages = 128;
   Shared<std::atomic<int>> shown;
   Shared<std::atomic<int>> done;
-  run_processes({2, kLimit, {}}, [&](int rank) {
-    const auto control = stay(id, rank, 2, GetParam());
-    ASSERT_NE(control, nullptr);
+  run_met(2, {}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) {
       for (size_t i = 0; i < kPages; ++i) {
         control->send_page(0, std::vector<std::byte>(kMaxPageBytes, static_cast<std::byte>(i)));
@@ -125,12 +124,9 @@ TEST_P(Together, PagesOfMegabytesArriveWhole) {
 }
 
 TEST_P(Together, ADeathIsToldToAllOthers) {
-  const UniqueId id = network_id();
   Shared<std::array<std::atomic<int>, 2>> pids;
   Shared<std::atomic<int>> heard;
-  run_processes({5, kLimit, {3, 4}}, [&](int rank) {
-    const auto control = stay(id, rank, 5, GetParam());
-    ASSERT_NE(control, nullptr);
+  run_met(5, {3, 4}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank >= 3) {  // one of this host, one that came over TCP
       (*pids)[static_cast<size_t>(rank - 3)] = getpid();
       kill_myself();
@@ -149,11 +145,8 @@ TEST_P(Together, ADeathIsToldToAllOthers) {
 }
 
 TEST_P(Together, WhoLeavesIsNotDeadAlthoughItsProcessEnds) {
-  const UniqueId id = network_id();
   Shared<std::atomic<int>> left;
-  run_processes({4, kLimit, {}}, [&](int rank) {
-    auto control = stay(id, rank, 4, GetParam());
-    ASSERT_NE(control, nullptr);
+  run_met(4, {}, [&](int rank, std::unique_ptr<Control> control) {
     // In this order. Rank 0's process, and with it the service, is gone then, and that is no news.
     await(*left, rank);
     if (rank == 0) {
@@ -173,11 +166,8 @@ TEST_P(Together, WhoLeavesIsNotDeadAlthoughItsProcessEnds) {
 }
 
 TEST_P(Together, TheServiceGoesOnAfterARankOfItsProcessHasLeft) {
-  const UniqueId id = network_id();
   Shared<std::atomic<int>> done;
-  run_processes({3, kLimit, {}}, [&](int rank) {
-    auto control = stay(id, rank, 3, GetParam());
-    ASSERT_NE(control, nullptr);
+  run_met(3, {}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 0) {
       control.reset();
       return await(*done, 2);
@@ -194,11 +184,8 @@ TEST_P(Together, TheServiceGoesOnAfterARankOfItsProcessHasLeft) {
 }
 
 TEST_P(Together, TheDeathOfTheServicesProcessIsTheLastNewsAndNamesIt) {
-  const UniqueId id = network_id();
   Shared<std::atomic<int>> pid;
-  run_processes({3, kLimit, {0}}, [&](int rank) {
-    const auto control = stay(id, rank, 3, GetParam());
-    ASSERT_NE(control, nullptr);
+  run_met(3, {0}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 0) {
       *pid = getpid();
       kill_myself();
@@ -259,11 +246,8 @@ ControlNews wait_for(Control& control, Kind kind) {
 }
 
 TEST_P(Together, WhoIsLeftRegroups) {
-  const UniqueId id = network_id();
   Shared<std::array<std::atomic<int>, 2>> over;
-  run_processes({5, kLimit, {3}}, [&](int rank) {
-    auto control = stay(id, rank, 5, GetParam());
-    ASSERT_NE(control, nullptr);
+  run_met(5, {3}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 3) {
       usleep(20'000);
       kill_myself();
@@ -291,10 +275,7 @@ TEST_P(Together, WhoIsLeftRegroups) {
 }
 
 TEST_P(Together, ManyThreadsMayUseItAtOnce) {
-  const UniqueId id = network_id();
-  run_processes({2, kLimit, {}}, [&](int rank) {
-    const auto control = stay(id, rank, 2, GetParam());
-    ASSERT_NE(control, nullptr);
+  run_met(2, {}, [&](int rank, std::unique_ptr<Control> control) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i) {
       threads.emplace_back([&] { control->fail({Code::kAborted, "all at once"}); });
@@ -311,10 +292,7 @@ TEST_P(Together, ManyThreadsMayUseItAtOnce) {
 TEST_P(Together, WhoHasLeftIsNotSaidToHaveDied) {
   constexpr int kRanks = 40;
   for (int round = 0; round < 5; ++round) {
-    const UniqueId id = network_id();
-    run_processes({kRanks, kLimit, {}}, [&](int rank) {
-      auto control = stay(id, rank, kRanks, GetParam());
-      ASSERT_NE(control, nullptr);
+    run_met(kRanks, {}, [&](int rank, std::unique_ptr<Control> control) {
       if (rank != 0) return;
       for (int left = 0; left + 1 < kRanks;) {
         ASSERT_TRUE(has_news(*control, kLongMs));

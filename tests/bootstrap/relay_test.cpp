@@ -46,6 +46,30 @@ Result<std::unique_ptr<Exchange>> meet_by_relay(const UniqueId& id, int rank, in
   return meet(id, rank, ranks, timeout_ms, rank == 0 ? Via::kAny : Via::kRelay);
 }
 
+// Runs the body in each of these ranks once all have met, with its connection.
+void run_met(int ranks, const std::vector<int>& killed,
+             const std::function<void(int, std::unique_ptr<Control>)>& body) {
+  const UniqueId id = network_id();
+  Shared<std::atomic<int>> together;
+  run_processes({ranks, kLimit, killed}, [&](int rank) {
+    auto control = stay(meet_by_relay(id, rank, ranks));
+    ASSERT_NE(control, nullptr);
+    ++*together;
+    await(*together, ranks);
+    body(rank, std::move(control));
+  });
+}
+
+// Stops this process, whose pid others find in `pid`.
+void stop_myself(std::atomic<int>& pid) {
+  pid = getpid();
+  raise(SIGSTOP);
+}
+
+void await_stop(const std::atomic<int>& pid) {
+  while (pid == 0 || process_state(pid).letter != 'T') usleep(1000);
+}
+
 // The time between two looks of a rank that hears nothing.
 constexpr int64_t kLookMs = 50;
 
@@ -178,14 +202,8 @@ TEST(Relay, TheRankOfItsProcessIsNamedIfThatDiesWhileTheyMeet) {
 }
 
 TEST(Relay, RanksComeBackToTheServiceIfItsProcessDies) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> over;
-  run_processes({5, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(meet_by_relay(id, rank, 5));
-    ASSERT_NE(control, nullptr);
-    ++*together;
-    await(*together, 5);
+  run_met(5, {1}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) kill_myself();
     for (int round = 1; round <= 3; ++round) {
       // In the first round some give their part to a relay that has gone.
@@ -207,15 +225,9 @@ TEST(Relay, RanksComeBackToTheServiceIfItsProcessDies) {
 }
 
 TEST(Relay, RanksComeBackAlsoAfterTheRanksOfTheServicesProcessHaveLeft) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> heard;
   Shared<std::atomic<int>> over;
-  run_processes({4, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(meet_by_relay(id, rank, 4));
-    ASSERT_NE(control, nullptr);
-    ++*together;
-    await(*together, 4);
+  run_met(4, {1}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 0) {
       control->leave();
       return await(*over, 2);  // so the service goes on
@@ -232,14 +244,8 @@ TEST(Relay, RanksComeBackAlsoAfterTheRanksOfTheServicesProcessHaveLeft) {
 }
 
 TEST(Relay, RanksComeBackThoughAChildOfItsProcessKeepsItsConnectionsOpen) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> over;
-  run_processes({4, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(meet_by_relay(id, rank, 4));
-    ASSERT_NE(control, nullptr);
-    ++*together;
-    await(*together, 4);
+  run_met(4, {1}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) {
       if (fork() != 0) kill_myself();
       alarm(static_cast<unsigned>(kLimit.count()));  // nobody else ends it
@@ -254,14 +260,8 @@ TEST(Relay, RanksComeBackThoughAChildOfItsProcessKeepsItsConnectionsOpen) {
 }
 
 TEST(Relay, WhoComesBackHearsWhatItMissedAndIsHeard) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> heard;
-  run_processes({4, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(meet_by_relay(id, rank, 4));
-    ASSERT_NE(control, nullptr);
-    ++*together;
-    await(*together, 4);
+  run_met(4, {1}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) kill_myself();
     if (rank == 2) {
       EXPECT_EQ(listen(*control, Kind::kFailed)[0].rank, 1);
@@ -280,13 +280,7 @@ TEST(Relay, WhoComesBackHearsWhatItMissedAndIsHeard) {
 }
 
 TEST(Relay, WhoLeavesWhenItsProcessHasDiedIsNotSaidToHaveDied) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
-  run_processes({3, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(meet_by_relay(id, rank, 3));
-    ASSERT_NE(control, nullptr);
-    ++*together;
-    await(*together, 3);
+  run_met(3, {1}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) kill_myself();
     if (rank == 2) {  // leaves before it has read that nobody passes that on
       ASSERT_TRUE(wait_for(control->fd(), POLLIN, now_ms() + kLongMs));
@@ -299,56 +293,29 @@ TEST(Relay, WhoLeavesWhenItsProcessHasDiedIsNotSaidToHaveDied) {
 }
 
 TEST(Relay, WhoLeavesWhileItsProcessIsStoppedIsNotSaidToHaveDiedIfThatDies) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> leaving;
-  Shared<std::atomic<int>> relay;
-  run_processes({3, kLimit, {1}}, [&](int rank) {
-    auto control = stay(meet_by_relay(id, rank, 3));
-    ASSERT_NE(control, nullptr);
-    if (rank == 1) {
-      *relay = getpid();
-      ++*together;
-      raise(SIGSTOP);
-      return;
-    }
-    ++*together;
-    await(*together, 3);
-    usleep(50'000);  // until it is stopped
+  Shared<std::atomic<int>> stopped;
+  run_met(3, {1}, [&](int rank, std::unique_ptr<Control> control) {
+    if (rank == 1) return stop_myself(*stopped);
+    await_stop(*stopped);
     if (rank == 2) {
       control->leave();
       ++*leaving;
       return control.reset();
     }
     await(*leaving, 1);
-    kill(*relay, SIGKILL);
+    kill(*stopped, SIGKILL);
     for (const ControlNews& news : listen(*control, Kind::kLeft)) {
       EXPECT_EQ(news.rank, news.kind == Kind::kLeft ? 2 : 1);
     }
   });
 }
 
-// Stops this process, whose pid others find in `pid`.
-void stop_myself(std::atomic<int>& pid) {
-  pid = getpid();
-  raise(SIGSTOP);
-}
-
-void await_stop(const std::atomic<int>& pid) {
-  while (pid == 0 || process_state(pid).letter != 'T') usleep(1000);
-}
-
 TEST(Relay, RanksGoAroundItWhileItsProcessIsStopped) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> stopped;
   Shared<std::atomic<int>> told;
   Shared<std::atomic<int>> over;
-  run_processes({4, kLimit, {}}, [&](int rank) {
-    const auto control = stay(meet_by_relay(id, rank, 4));
-    ASSERT_NE(control, nullptr);
-    ++*together;
-    await(*together, 4);
+  run_met(4, {}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) {
       stop_myself(*stopped);
     } else {
@@ -375,23 +342,18 @@ TEST(Relay, RanksGoAroundItWhileItsProcessIsStopped) {
 
 // A debugger holds the first thread of its process, and the relay's runs.
 TEST(Relay, WhoGoesAroundItWhileItRunsHasNotDied) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> relay;
   Shared<std::atomic<int>> held;  // 2: that is forbidden here
   Shared<std::atomic<int>> over;
   constexpr int kRanks = 6;
   constexpr int kRounds = 20;  // of looks and what follows from them
-  run_processes({kRanks, kLimit, {}}, [&](int rank) {
-    const auto control = stay(meet_by_relay(id, rank, kRanks));
-    ASSERT_NE(control, nullptr);
+  run_met(kRanks, {}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) {
       prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
       *relay = getpid();
+      return await(*over, 1);
     }
-    ++*together;
-    await(*together, kRanks);
-    if (rank == 1) return await(*over, 1);
+    while (*relay == 0) usleep(1000);
     if (rank == 0) {
       const bool holds = ptrace(PTRACE_SEIZE, relay->load(), nullptr, nullptr) == 0 &&
                          ptrace(PTRACE_INTERRUPT, relay->load(), nullptr, nullptr) == 0;
@@ -419,15 +381,9 @@ TEST(Relay, WhoGoesAroundItWhileItRunsHasNotDied) {
 }
 
 TEST(Relay, WhoLeavesWhileItsProcessIsStoppedIsSaidToHaveLeft) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> stopped;
   Shared<std::atomic<int>> over;
-  run_processes({3, kLimit, {}}, [&](int rank) {
-    auto control = stay(meet_by_relay(id, rank, 3));
-    ASSERT_NE(control, nullptr);
-    ++*together;
-    await(*together, 3);
+  run_met(3, {}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) {
       stop_myself(*stopped);
       return await(*over, 1);
@@ -442,18 +398,12 @@ TEST(Relay, WhoLeavesWhileItsProcessIsStoppedIsSaidToHaveLeft) {
 
 // Its process is stopped, so that it proves nothing until this rank goes on.
 TEST(Relay, NothingWaitsForTheServiceWhileARankComesBack) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> stopped;
   Shared<std::atomic<int>> relay;
   Shared<std::atomic<int>> over;
-  run_processes({3, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(meet_by_relay(id, rank, 3));
-    ASSERT_NE(control, nullptr);
-    if (rank == 1) *relay = getpid();
-    ++*together;
-    await(*together, 3);
+  run_met(3, {1}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) {
+      *relay = getpid();
       await_stop(*stopped);
       kill_myself();
     }
@@ -463,7 +413,7 @@ TEST(Relay, NothingWaitsForTheServiceWhileARankComesBack) {
       ++*over;
       return;
     }
-    while (!process_state(*relay).dead()) usleep(1000);
+    while (*relay == 0 || !process_state(*relay).dead()) usleep(1000);
     ASSERT_TRUE(wait_for(control->fd(), POLLIN, now_ms() + kLongMs));
     EXPECT_TRUE(control->read().empty());
     EXPECT_TRUE(control->is_open());
@@ -476,14 +426,8 @@ TEST(Relay, NothingWaitsForTheServiceWhileARankComesBack) {
 
 // The service's process stays stopped: its system takes the connection, and nothing comes over it.
 TEST(Relay, AServiceThatDoesNotAnswerARankThatComesBackIsSaidNotTo) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
   Shared<std::atomic<int>> stopped;
-  run_processes({3, kLimit, {1}}, [&](int rank) {
-    const auto control = stay(meet_by_relay(id, rank, 3));
-    ASSERT_NE(control, nullptr);
-    ++*together;
-    await(*together, 3);
+  run_met(3, {1}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 0) return stop_myself(*stopped);
     await_stop(*stopped);
     if (rank == 1) kill_myself();
@@ -496,13 +440,7 @@ TEST(Relay, AServiceThatDoesNotAnswerARankThatComesBackIsSaidNotTo) {
 }
 
 TEST(Relay, TheDeathOfTheServiceIsToldByIt) {
-  const UniqueId id = network_id();
-  Shared<std::atomic<int>> together;
-  run_processes({3, kLimit, {0}}, [&](int rank) {
-    const auto control = stay(meet_by_relay(id, rank, 3));
-    ASSERT_NE(control, nullptr);
-    ++*together;
-    await(*together, 3);
+  run_met(3, {0}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 0) kill_myself();
     const auto news = listen(*control, Kind::kFailed);
     EXPECT_EQ(news[0].rank, 0);

@@ -16,51 +16,29 @@ namespace tutti {
 namespace {
 
 template <class T>
-struct TypeOf;
+constexpr DataType kTypeOf{};
 template <>
-struct TypeOf<int8_t> {
-  static constexpr DataType kValue = DataType::kInt8;
-};
+constexpr DataType kTypeOf<int8_t> = DataType::kInt8;
 template <>
-struct TypeOf<uint8_t> {
-  static constexpr DataType kValue = DataType::kUint8;
-};
+constexpr DataType kTypeOf<uint8_t> = DataType::kUint8;
 template <>
-struct TypeOf<int16_t> {
-  static constexpr DataType kValue = DataType::kInt16;
-};
+constexpr DataType kTypeOf<int16_t> = DataType::kInt16;
 template <>
-struct TypeOf<int32_t> {
-  static constexpr DataType kValue = DataType::kInt32;
-};
+constexpr DataType kTypeOf<int32_t> = DataType::kInt32;
 template <>
-struct TypeOf<uint32_t> {
-  static constexpr DataType kValue = DataType::kUint32;
-};
+constexpr DataType kTypeOf<uint32_t> = DataType::kUint32;
 template <>
-struct TypeOf<int64_t> {
-  static constexpr DataType kValue = DataType::kInt64;
-};
+constexpr DataType kTypeOf<int64_t> = DataType::kInt64;
 template <>
-struct TypeOf<uint64_t> {
-  static constexpr DataType kValue = DataType::kUint64;
-};
+constexpr DataType kTypeOf<uint64_t> = DataType::kUint64;
 template <>
-struct TypeOf<float> {
-  static constexpr DataType kValue = DataType::kFloat32;
-};
+constexpr DataType kTypeOf<float> = DataType::kFloat32;
 template <>
-struct TypeOf<double> {
-  static constexpr DataType kValue = DataType::kFloat64;
-};
+constexpr DataType kTypeOf<double> = DataType::kFloat64;
 template <>
-struct TypeOf<std::complex<float>> {
-  static constexpr DataType kValue = DataType::kComplex64;
-};
+constexpr DataType kTypeOf<std::complex<float>> = DataType::kComplex64;
 template <>
-struct TypeOf<std::complex<double>> {
-  static constexpr DataType kValue = DataType::kComplex128;
-};
+constexpr DataType kTypeOf<std::complex<double>> = DataType::kComplex128;
 
 // Reduces one element of each source.
 template <class T>
@@ -73,7 +51,7 @@ T reduce_as(DataType type, ReduceOp op, const std::vector<T>& elements, uint32_t
 }
 template <class T>
 T reduce(ReduceOp op, const std::vector<T>& elements, uint32_t divisor = 0) {
-  return reduce_as(TypeOf<T>::kValue, op, elements, divisor);
+  return reduce_as(kTypeOf<T>, op, elements, divisor);
 }
 
 uint32_t bits(float value) { return std::bit_cast<uint32_t>(value); }
