@@ -134,7 +134,7 @@ std::vector<ControlNews> ControlConnection::read() {
 }
 
 void ControlConnection::hear(std::vector<ControlNews>& news) {
-  // This is asked first: then all that the relay has said is in the socket.
+  // The end is asked for first: then all that the relay has said is in the socket.
   const bool relay_ended = relay_.end.open() && wait_for(relay_.end.get(), POLLIN, 0);
   while (line_.socket.open()) {
     const ssize_t got = line_.receive();

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "bootstrap/member.hpp"
-#include "bootstrap/place.hpp"
 #include "bootstrap/service.hpp"
+#include "bootstrap/service_address.hpp"
 #include "bootstrap/spare_descriptors.hpp"
 #include "core/interrupt.hpp"
 #include "core/wait.hpp"
@@ -32,8 +32,8 @@ class Alone final : public Exchange {
   }
 };
 
-// The time that a rank waits for another one that has taken the place of the relay and does not
-// start it, as it may be stopped. After that it looks for the service itself, once in so long. A
+// Another rank may have taken the place of the relay and not start it, as when it is stopped. So
+// long a rank waits for it. After that the rank looks for the service itself, once in so long. A
 // relay starts as soon as the service answers, so few ranks are faster than it.
 constexpr int64_t kPatienceMs = 3000;
 

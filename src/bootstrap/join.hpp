@@ -16,7 +16,7 @@ namespace tutti {
 enum class Via : uint8_t {
   kAny,
   kService,  // without a relay
-  // As if the service were on another host:
+  // Ways as if the service were on another host:
   kRelay,
   kNetwork,  // over TCP, without a relay
 };

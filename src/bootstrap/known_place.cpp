@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "bootstrap/launchers/launchers.hpp"
-#include "bootstrap/place.hpp"
+#include "bootstrap/service_address.hpp"
 #include "core/files.hpp"
 #include "core/log.hpp"
 #include "env/values.hpp"
@@ -54,8 +54,8 @@ Result<UniqueId> id_at(const std::string& place, const Getter& getter) {
                          launchers::read_port("the place's port", place.substr(cut + 1)));
   bool prefer_ipv6 = false;
   (void)parse_value(getter("CCL_KVS_PREFER_IPV6").value_or(""), NoBounds{}, prefer_ipv6);
-  TUTTI_ASSIGN_OR_RETURN(auto address,
-                         bootstrap::place_on_host(host, static_cast<uint16_t>(port), prefer_ipv6));
+  TUTTI_ASSIGN_OR_RETURN(
+      auto address, bootstrap::address_on_host(host, static_cast<uint16_t>(port), prefer_ipv6));
   TUTTI_ASSIGN_OR_RETURN(auto secret, read_secret(getter(kVariable).value_or("")));
   if (secret.empty()) warn_once(place);
   // Not by the address: one name may have another address on its own host than elsewhere.

@@ -8,8 +8,8 @@
 #include "bootstrap/couriers/courier.hpp"
 #include "bootstrap/join.hpp"
 #include "bootstrap/launchers/launchers.hpp"
-#include "bootstrap/place.hpp"
 #include "bootstrap/service.hpp"
+#include "bootstrap/service_address.hpp"
 #include "core/log.hpp"
 #include "core/wait.hpp"
 #include "env/values.hpp"
@@ -159,8 +159,8 @@ Result<UniqueId> derived_id(const JobPlace& place, int64_t deadline_ms) {
   if (place.route.kind == Route::Kind::kAddress) {
     TUTTI_ASSIGN_OR_RETURN(
         id.address,
-        bootstrap::place_on_host(place.route.host, static_cast<uint16_t>(place.route.port),
-                                 place.route.prefer_ipv6));
+        bootstrap::address_on_host(place.route.host, static_cast<uint16_t>(place.route.port),
+                                   place.route.prefer_ipv6));
   }
   if (place.rank != 0) return id;
   const Status started = start_service(id, deadline_ms);

@@ -169,7 +169,7 @@ void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   std::erase(away_, attendee);
   attendee->link = &link;
   attendee->number = 0;
-  // It could not be over without a part of this rank, which gives it again.
+  // A round could not be over without a part of this rank, which gives it again.
   attendee->repeats = back.rounds != rounds_;
   attendee->regroups.reset();
   link.attendees[0] = attendee;

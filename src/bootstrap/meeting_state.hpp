@@ -39,7 +39,7 @@ struct Attendee {
   std::optional<std::vector<std::byte>> gathered = {};  // its part of the round under way
   std::optional<std::vector<std::byte>> regroups = {};  // its part of the round of regrouping
   bool withdrew = false;                                // from the last such round
-  // It has come back, and gives its part of a round again whose outcome it is sent.
+  // The rank has come back, and gives its part of a round again whose outcome it is sent.
   bool repeats = false;
   int64_t return_until_ms = kNever;  // without a link: when it counts as dead
 };

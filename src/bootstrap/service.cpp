@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "bootstrap/meeting_state.hpp"
-#include "bootstrap/place.hpp"
 #include "bootstrap/relay.hpp"
+#include "bootstrap/service_address.hpp"
 #include "bootstrap/spare_descriptors.hpp"
 #include "core/caught.hpp"
 #include "core/interrupt.hpp"
@@ -250,7 +250,7 @@ Result<Listeners> listen_for(const UniqueId& id, int64_t deadline_ms) {
   // Without Unix sockets, the ranks meet over TCP.
   const bool over_tcp = refuses_unix_sockets(error) && id.address.known();
   if (error != 0 && !over_tcp) return no_meeting_here("listening", id, error);
-  TUTTI_ASSIGN_OR_RETURN(listeners.network, take_place(id, deadline_ms));
+  TUTTI_ASSIGN_OR_RETURN(listeners.network, listen_at_address(id, deadline_ms));
   return listeners;
 }
 

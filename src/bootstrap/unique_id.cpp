@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "bootstrap/place.hpp"
+#include "bootstrap/service_address.hpp"
 #include "core/handshake.hpp"
 #include "core/hash.hpp"
 
@@ -63,7 +63,7 @@ Result<UniqueId> make_unique_id() {
   TUTTI_ASSIGN_OR_RETURN(auto name, random_128());
   TUTTI_ASSIGN_OR_RETURN(auto secret, random_128());
   UniqueId id{name, secret, getpid(), host_name(), {}, {}};
-  TUTTI_RETURN_IF_ERROR(bootstrap::find_place(id));
+  TUTTI_RETURN_IF_ERROR(bootstrap::give_address(id));
   return id;
 }
 

@@ -11,7 +11,7 @@
 #include <fstream>
 
 #include "bootstrap/meeting.hpp"
-#include "bootstrap/place.hpp"
+#include "bootstrap/service_address.hpp"
 #include "core/interfaces.hpp"
 #include "support/processes.hpp"
 
@@ -118,7 +118,7 @@ TEST(Network, AHostWhoseNameIsItsLoopbackIsMetWhereOthersReachIt) {
     if (!become_host_with_names("127.0.0.1 localhost node-7\n::1 localhost6 node-8\n")) return;
     ++*able;
     for (const char* name : {"node-7", "node-8"}) {
-      const auto address = bootstrap::place_on_host(name, port, false);
+      const auto address = bootstrap::address_on_host(name, port, false);
       ASSERT_TRUE(address.ok()) << error_of(address);
       EXPECT_EQ(address->host_text(), chosen->host_text()) << name;
       const UniqueId id = derive_unique_id(key + name, *address);
@@ -127,7 +127,7 @@ TEST(Network, AHostWhoseNameIsItsLoopbackIsMetWhereOthersReachIt) {
       expect_gathered(**exchange, 3);
     }
     for (const char* own : {"localhost", "127.0.0.1", "127.0.1.1"}) {
-      const auto address = bootstrap::place_on_host(own, port, false);
+      const auto address = bootstrap::address_on_host(own, port, false);
       ASSERT_TRUE(address.ok()) << error_of(address);
       EXPECT_TRUE(address->loopback()) << own;
     }
@@ -149,10 +149,10 @@ TEST(Network, ALinkLocalAddressIsPassedOverThoughItComesFirst) {
     const auto chosen = choose_interface("CCL_KVS_IFACE", "", true);
     ASSERT_TRUE(chosen.ok()) << error_of(chosen);
     EXPECT_EQ(chosen->host_text(), "fd00::5");
-    const auto named = bootstrap::place_on_host("node-9", 1234, true);
+    const auto named = bootstrap::address_on_host("node-9", 1234, true);
     ASSERT_TRUE(named.ok()) << error_of(named);
     EXPECT_EQ(named->text(), "[fd00::5]:1234");
-    EXPECT_TRUE(says(error_of(bootstrap::place_on_host("node-10", 1234, true)),
+    EXPECT_TRUE(says(error_of(bootstrap::address_on_host("node-10", 1234, true)),
                      "looking up the address of host \"node-10\": it has no address"));
   });
   if (*able == 0) GTEST_SKIP() << "this user may not make namespaces, or has no ip";

@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "bootstrap/place.hpp"
+#include "bootstrap/service_address.hpp"
 
 #include <cerrno>
 #include <utility>
@@ -23,8 +23,8 @@ struct Interface {
 };
 
 Result<Interface> chosen_interface() {
-  // These two variables are read by themselves: a rank whose other variables are wrong has to tell
-  // the others.
+  // Two variables are read by themselves: a rank whose other variables are wrong has to tell the
+  // others.
   const Getter getter = process_environment();
   const std::string wanted = getter(kInterface).value_or("");
   bool prefer_ipv6 = false;
@@ -41,7 +41,7 @@ bool means_loopback(const std::string& host) {
 
 }  // namespace
 
-Status find_place(UniqueId& id) {
+Status give_address(UniqueId& id) {
   TUTTI_ASSIGN_OR_RETURN(auto chosen, chosen_interface());
   if (!chosen.address.known()) {
     // Nobody outside: a Unix socket does, where there may be one.
@@ -80,7 +80,7 @@ Status no_meeting_here(std::string_view what, const UniqueId& id, int error) {
                         status.message());
 }
 
-Result<NetAddress> place_on_host(const std::string& host, uint16_t port, bool prefer_ipv6) {
+Result<NetAddress> address_on_host(const std::string& host, uint16_t port, bool prefer_ipv6) {
   auto address = resolve_host(host, port, prefer_ipv6);
   if (!address.ok() || !address->loopback() || means_loopback(host)) return address;
   TUTTI_ASSIGN_OR_RETURN(auto chosen, chosen_interface());
@@ -89,7 +89,7 @@ Result<NetAddress> place_on_host(const std::string& host, uint16_t port, bool pr
   return chosen.address;
 }
 
-Result<Fd> take_place(const UniqueId& id, int64_t deadline_ms) {
+Result<Fd> listen_at_address(const UniqueId& id, int64_t deadline_ms) {
   if (!id.address.known()) return Fd();
   if (id.listener != nullptr && id.listener->open()) return std::move(*id.listener);
   NetAddress address = id.address;
