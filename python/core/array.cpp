@@ -104,35 +104,24 @@ std::optional<NamedType> by_code(std::string_view code) {
   if (!code.empty() && std::string_view("@=<").find(code.front()) != code.npos)
     code.remove_prefix(1);
   if (code == "?" || code == "b1") return NamedType{TUTTI_UINT8, true};
-  if (code == "F" || code == "c8") return NamedType{TUTTI_COMPLEX64, false};
-  if (code == "D" || code == "c16") return NamedType{TUTTI_COMPLEX128, false};
-  if (code.size() == 2 && code[1] >= '1' && code[1] <= '8') {
+  if (code == "F") code = "c8";
+  if (code == "D") code = "c16";
+  std::optional<tutti_type> type;
+  if (code.size() == 1) {
+    constexpr std::pair<std::string_view, size_t> kSizes[] = {
+        {"bBc", 1}, {"hHe", 2}, {"iIf", sizeof(int)}, {"lL", sizeof(long)}, {"qQnNd", 8}};
+    for (const auto& [codes, size] : kSizes) {
+      if (codes.find(code) != codes.npos) type = by_format(std::string(code).c_str(), size);
+    }
+  } else if (code == "c16") {
+    type = TUTTI_COMPLEX128;
+  } else if (code.size() == 2 && code[1] >= '1' && code[1] <= '8') {
     const auto bytes = static_cast<size_t>(code[1] - '0');
-    std::optional<tutti_type> type;
     if (code[0] == 'i' || code[0] == 'u') type = integer(bytes, code[0] == 'i');
     if (code[0] == 'f') type = floating(bytes);
-    return type ? std::optional(NamedType{*type, false}) : std::nullopt;
+    if (code[0] == 'c') type = complex(bytes);
   }
-  if (code.size() != 1) return {};
-  switch (code.front()) {
-    case 'b': return NamedType{TUTTI_INT8, false};
-    case 'B':
-    case 'c': return NamedType{TUTTI_UINT8, false};
-    case 'h': return NamedType{TUTTI_INT16, false};
-    case 'H': return NamedType{TUTTI_UINT16, false};
-    case 'i': return NamedType{*integer(sizeof(int), true), false};
-    case 'I': return NamedType{*integer(sizeof(int), false), false};
-    case 'l': return NamedType{*integer(sizeof(long), true), false};
-    case 'L': return NamedType{*integer(sizeof(long), false), false};
-    case 'q':
-    case 'n': return NamedType{TUTTI_INT64, false};
-    case 'Q':
-    case 'N': return NamedType{TUTTI_UINT64, false};
-    case 'e': return NamedType{TUTTI_FLOAT16, false};
-    case 'f': return NamedType{TUTTI_FLOAT32, false};
-    case 'd': return NamedType{TUTTI_FLOAT64, false};
-    default: return {};
-  }
+  return type ? std::optional(NamedType{*type, false}) : std::nullopt;
 }
 
 bool is_type(nb::handle given) {
