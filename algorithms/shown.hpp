@@ -52,7 +52,7 @@ class HeadedBlocks {
   }
 
   void give(int receiver, const Range& block) {
-    const Place place(q_, q_.rank, receiver, block.bytes);
+    const BlockRefs place(q_, q_.rank, receiver, block.bytes);
     const Ref at = block.bytes > 0 ? at_send(block) : send_at(0);
     b_.write_head(place.head, at, block.bytes);
     if (!is_short(q_, block.bytes)) return long_given_.push_back({receiver, block});
@@ -69,7 +69,7 @@ class HeadedBlocks {
 
   // Takes a block of a sender that has entered.
   void take(int sender, const Range& block) {
-    const Place place(q_, sender, q_.rank, block.bytes);
+    const BlockRefs place(q_, sender, q_.rank, block.bytes);
     b_.expect(place.head, block.bytes);
     if (!is_short(q_, block.bytes)) return long_taken_.push_back({sender, block});
     b_.copy(at_recv(block), place.block, block.bytes);
@@ -91,10 +91,10 @@ class HeadedBlocks {
   };
 
   // The places of the head of a short block, and of the block.
-  struct Place {
+  struct BlockRefs {
     Ref head;
     Ref block;
-    Place(const Problem& q, int sender, int receiver, uint64_t bytes) {
+    BlockRefs(const Problem& q, int sender, int receiver, uint64_t bytes) {
       const uint64_t area = areas_of(q) == 1 ? 0 : blocks_before(receiver, sender);
       const uint64_t room = room_in_line(q);
       const Ref in_slot = Ref::of(Space::kSlot, area_bytes(q) * area, sender);

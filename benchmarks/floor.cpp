@@ -226,7 +226,7 @@ class Line {
   Line& operator=(const Line&) = delete;
 
   // Seconds in which both ends send and receive `bytes` at once, each after it has all of the one
-  // before; 0 of a rank without a line, negative after an error.
+  // before. A rank without a line gives 0, an error a negative number.
   double exchange(std::size_t bytes, long repetitions) {
     if (!listens_ && !connects_) return 0;
     if (fd_ < 0 && !connect()) return -1;

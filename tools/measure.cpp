@@ -35,7 +35,7 @@ using tutti_tools::Report;
 constexpr tutti::Need kNeed{"tutti measure"};
 constexpr size_t kMostErrorBytes = 2000;
 // The time that a case takes besides its measuring, until that is known.
-constexpr double kFirstGuess_s = 0.5;
+constexpr double kFirstGuessSeconds = 0.5;
 
 struct Arguments {
   tutti_tools::MeasureOptions options;
@@ -187,8 +187,8 @@ void run(const Arguments& arguments) {
     const double spent_s = static_cast<double>(tutti::host_ms() - begun_ms) / 1000;
     if (made > 0 && spent_s > arguments.minutes * 60) break;
     const BenchRun& next = *left[made];
-    const double each_s =
-        done > 0 ? spent_s / static_cast<double>(done) : arguments.options.seconds + kFirstGuess_s;
+    const double each_s = done > 0 ? spent_s / static_cast<double>(done)
+                                   : arguments.options.seconds + kFirstGuessSeconds;
     fmt::print(stderr, "{} of {}: {} (about {} left)\n", made + 1, left.size(), next.command(),
                time_left(each_s * static_cast<double>(cases - done)));
     Report result = measure(next);

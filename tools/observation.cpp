@@ -13,7 +13,7 @@ using tutti::inspect::Job;
 using tutti::inspect::Outcome;
 using tutti::inspect::Verdict;
 
-constexpr double kMsPerS = 1000;
+constexpr double kMsPerSecond = 1000;
 // Between two samples of what the processes wait for.
 constexpr double kSampleMs = 7;
 // Between two looks at the calls, of which each rank keeps its last alone; and the most such looks,
@@ -21,7 +21,7 @@ constexpr double kSampleMs = 7;
 constexpr double kBetweenMs = 56;
 constexpr double kMostBetween = 16;
 
-// By the clock of the host: that of a process leaves out most of a long sleep (core/wait.hpp).
+// The clock is the host's: that of a process leaves out most of a long sleep (core/wait.hpp).
 double now_ms() { return static_cast<double>(tutti::host_ms()); }
 
 bool is_on_one_host(const Job& job) {
@@ -36,7 +36,8 @@ class Sampler {
   Sampler(const Job& job, double seconds)
       : job_(&job),
         // Other hosts are asked twice, and no oftener.
-        step_ms_(is_on_one_host(job) ? std::max(kBetweenMs, seconds * kMsPerS / kMostBetween) : 0),
+        step_ms_(is_on_one_host(job) ? std::max(kBetweenMs, seconds * kMsPerSecond / kMostBetween)
+                                     : 0),
         next_ms_(now_ms() + step_ms_),
         watch_(job) {}
 
@@ -68,7 +69,7 @@ class Sampler {
 void sleep_for(double seconds, const std::function<bool()>& over) {
   constexpr double kMostMs = 500;  // until it asks again
   tutti::Bell bell{};
-  const double end_ms = now_ms() + seconds * kMsPerS;
+  const double end_ms = now_ms() + seconds * kMsPerSecond;
   for (double left_ms = end_ms - now_ms(); left_ms > 0; left_ms = end_ms - now_ms()) {
     const double nap_us = 1000 * std::min(left_ms, kMostMs);
     tutti::nap(bell, static_cast<int64_t>(nap_us), [] { return false; });
@@ -78,7 +79,7 @@ void sleep_for(double seconds, const std::function<bool()>& over) {
 
 std::vector<Observation> observe(const std::vector<Job>& jobs, double seconds, double sampled_s) {
   const double begun_ms = now_ms();
-  const double end_ms = begun_ms + seconds * kMsPerS;
+  const double end_ms = begun_ms + seconds * kMsPerSecond;
   sleep_for(seconds - sampled_s);
   std::vector<Sampler> samplers;
   if (sampled_s > 0) {
@@ -86,13 +87,13 @@ std::vector<Observation> observe(const std::vector<Job>& jobs, double seconds, d
   }
   while (!samplers.empty() && now_ms() < end_ms) {
     for (Sampler& sampler : samplers) sampler.sample();
-    sleep_for(std::min(end_ms - now_ms(), kSampleMs) / kMsPerS);
+    sleep_for(std::min(end_ms - now_ms(), kSampleMs) / kMsPerSecond);
   }
   std::vector<Observation> all;
   for (size_t i = 0; i < jobs.size(); ++i) {
     Observation observed{.before = jobs[i], .job = jobs[i], .remembered = {}, .usages = {}};
     refresh(observed.job);
-    observed.seconds = (now_ms() - begun_ms) / kMsPerS;
+    observed.seconds = (now_ms() - begun_ms) / kMsPerSecond;
     observed.remembered = observed.job;
     if (!samplers.empty()) samplers[i].give(observed);
     // Processes of other hosts may have come since.

@@ -23,7 +23,7 @@ struct Observation {
 void sleep_for(double seconds, const std::function<bool()>& over = {});
 
 // The least time that tells what moves, also by the count of processor time.
-inline constexpr double kBriefS = 0.15;
+inline constexpr double kBriefSeconds = 0.15;
 
 // Looks again after `seconds`. For the last `sampled_s` of them it samples what the processes use;
 // with 0 no usage is known.

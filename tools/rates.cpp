@@ -22,7 +22,7 @@ using tutti::inspect::RankSnapshot;
 using Json = nlohmann::ordered_json;
 
 // For so long at most, at the end, it samples what the processes use.
-constexpr double kMostSampledS = 1;
+constexpr double kMostSampledSeconds = 1;
 
 // "1.2 M"
 std::string short_number(double value) {
@@ -150,7 +150,8 @@ std::vector<CommunicatorRates> rates_in(const Observation& observed, const std::
 std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wanted, double seconds) {
   const std::vector<Job> jobs = find_jobs(with_all_calls(wanted));
   std::vector<CommunicatorRates> all;
-  for (const Observation& observed : observe(jobs, seconds, std::min(seconds, kMostSampledS))) {
+  for (const Observation& observed :
+       observe(jobs, seconds, std::min(seconds, kMostSampledSeconds))) {
     std::ranges::move(rates_in(observed, name_of(observed.job)), std::back_inserter(all));
   }
   return all;

@@ -49,8 +49,8 @@ pre { overflow-x: auto; background: var(--band); padding: 8px; font-size: 13px }
 
 // ---- what is in a report -----------------------------------------------------------------------
 
-// The JSON library throws where something is not as `tutti bench` writes it, as this does; it takes
-// numbers with fractions, or beyond all integers, for integers.
+// The JSON library throws where something is not as `tutti bench` writes it. But it takes numbers
+// with fractions, or beyond all integers, for integers: those throw here.
 uint64_t whole(const Report& json) {
   if (!json.is_number_unsigned()) throw std::invalid_argument("a number is no whole one from 0");
   return json.get<uint64_t>();

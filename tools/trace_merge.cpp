@@ -76,11 +76,11 @@ Json& events_in(File& file) {
 }
 
 // Far from where differences of times overflow: from 1938 to 2096, for calls of up to 31 years.
-constexpr double kEarliest_ns = -1e18;
-constexpr double kLatest_ns = 4e18;
-constexpr double kLongest_ns = 1e18;
+constexpr double kEarliestNs = -1e18;
+constexpr double kLatestNs = 4e18;
+constexpr double kLongestNs = 1e18;
 // A clock that is further off than 3 years shows nothing.
-constexpr int64_t kMostAhead_ns = 100'000'000'000'000'000;
+constexpr int64_t kMostAheadNs = 100'000'000'000'000'000;
 
 // PyTorch counts from a base that it tells.
 void read(File& file) {
@@ -104,7 +104,7 @@ void read(File& file) {
     } else if (event.contains("ts") && event["ts"].is_number()) {
       const double ns = event["ts"].get<double>() * 1000;
       const double sum_ns = static_cast<double>(base_ns) + ns;
-      if (!(std::abs(ns) < kLatest_ns && sum_ns > kEarliest_ns && sum_ns < kLatest_ns)) {
+      if (!(std::abs(ns) < kLatestNs && sum_ns > kEarliestNs && sum_ns < kLatestNs)) {
         throw std::invalid_argument(file.path + ": a time is no time");
       }
       file.events.push_back({&event, base_ns + std::llround(ns)});
@@ -134,7 +134,7 @@ Stays stays_of(const std::vector<File>& files, const std::string& host) {
       stay.last_begin_ns = std::max(stay.last_begin_ns, event.begin_ns);
       if (value_or<std::string>(args, "end", "") != "measured") continue;
       const double length_ns = value_or(*event.json, "dur", 0.0) * 1000;
-      if (length_ns < 0 || !(length_ns < kLongest_ns)) continue;
+      if (length_ns < 0 || !(length_ns < kLongestNs)) continue;
       const auto end_ns = event.begin_ns + static_cast<int64_t>(length_ns);
       stay.first_end_ns = std::min(stay.first_end_ns, end_ns);
     }
@@ -152,9 +152,9 @@ struct Ahead {
   // The clocks are believed as long as they may be right.
   [[nodiscard]] int64_t guess_ns() const {
     if (!known() || (least_ns <= 0 && most_ns >= 0)) return 0;
-    const int64_t least = std::max(least_ns, -kMostAhead_ns);
-    const int64_t most = std::min(most_ns, kMostAhead_ns);
-    return least <= kMostAhead_ns && most >= -kMostAhead_ns ? least + (most - least) / 2 : 0;
+    const int64_t least = std::max(least_ns, -kMostAheadNs);
+    const int64_t most = std::min(most_ns, kMostAheadNs);
+    return least <= kMostAheadNs && most >= -kMostAheadNs ? least + (most - least) / 2 : 0;
   }
 };
 
@@ -292,8 +292,8 @@ MergedTrace merge_traces(std::vector<TraceFile> given) {
       first_ns = std::min(first_ns, event.begin_ns);
     }
   }
-  constexpr int64_t kSecond = 1'000'000'000;
-  const int64_t base_ns = first_ns == INT64_MAX ? 0 : first_ns - first_ns % kSecond;
+  constexpr int64_t kNsPerSecond = 1'000'000'000;
+  const int64_t base_ns = first_ns == INT64_MAX ? 0 : first_ns - first_ns % kNsPerSecond;
   Json all = Json::array();
   for (File& file : files) {
     for (const Event& event : file.events) {

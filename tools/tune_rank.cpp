@@ -30,8 +30,8 @@ constexpr double kBeaten = 2.5;  // times the best when they are first timed: no
 constexpr size_t kRounds = 5;
 constexpr size_t kFewRounds = 3;  // if more would take more time than a case has
 constexpr double kMostCalls = 1000;
-constexpr double kFewCalls = 20;         // when first timed
-constexpr double kFirstSample_s = 1e-4;  // then, if it is short
+constexpr double kFewCalls = 20;              // when first timed
+constexpr double kFirstSampleSeconds = 1e-4;  // then, if it is short
 
 Status status_of(tutti_status status) {
   return status == TUTTI_OK ? Status() : Status(static_cast<Code>(status), tutti_last_error());
@@ -208,7 +208,7 @@ Status Tuner::qualify(const Case& current, Race& race) {
   }
   TUTTI_RETURN_IF_ERROR(slowest(race.first));
   for (size_t i = 0; i < race.names.size(); ++i) {
-    const double calls = std::min(kFirstSample_s / std::max(race.first[i], 1e-9), kFewCalls);
+    const double calls = std::min(kFirstSampleSeconds / std::max(race.first[i], 1e-9), kFewCalls);
     if (calls < 2) continue;
     TUTTI_RETURN_IF_ERROR(run_calls(current, i, static_cast<size_t>(calls), race.first[i]));
   }

@@ -35,7 +35,7 @@ using tutti::inspect::Verdict;
 using Json = nlohmann::ordered_json;
 
 // What a rank that is slow uses is seen in so many seconds.
-constexpr double kSampledS = 0.5;
+constexpr double kSampledSeconds = 0.5;
 // A job that changes its state all the time fills no disk.
 constexpr int kMostReports = 64;
 constexpr size_t kMostCalls = 16;
@@ -114,7 +114,7 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return fmt::format("{}", fmt::join(ranks, ","));
 }
 
-// Of several jobs the status of the gravest is told: a hang also where another job may not be seen.
+// The status of the gravest of several jobs is told: a hang also where another job may not be seen.
 bool less_grave(int one, int other) {
   constexpr int kGravity[] = {0, 1, 3, 2};
   return kGravity[one] < kGravity[other];
@@ -167,7 +167,7 @@ std::vector<Observation> Watcher::observe_all() const {
     const auto one = std::ranges::find_if(jobs_.front().processes, is_there);
     if (one != jobs_.front().processes.end()) wanted.pid = one->first;
   }
-  std::vector<Observation> all = observe(find_jobs(wanted), kBriefS, 0);
+  std::vector<Observation> all = observe(find_jobs(wanted), kBriefSeconds, 0);
   const Episodes measure(settings_.slow_share);
   for (Observation& observed : all) {
     const Verdict verdict = slow_verdict_of(observed, settings_.hung_after_s);
@@ -176,7 +176,7 @@ std::vector<Observation> Watcher::observe_all() const {
                                return measure.is_slow(finding) || finding.cause == Cause::kCalls;
                              });
     // What a rank uses, and what its lines carry, costs more to find out than that it is late.
-    if (may_be_slow) observed = observe({observed.job}, kSampledS, kSampledS).front();
+    if (may_be_slow) observed = observe({observed.job}, kSampledSeconds, kSampledSeconds).front();
   }
   return all;
 }

@@ -39,7 +39,7 @@ void run(const Arguments& given) {
   if (arguments.slow) arguments.wanted = with_all_calls(arguments.wanted);
   const std::vector<Job> jobs = find_jobs(arguments.wanted);
   if (jobs.empty()) tutti_tools::nothing_to_see("tutti why", arguments.wanted);
-  const double observed_s = arguments.slow ? arguments.for_s : tutti_tools::kBriefS;
+  const double observed_s = arguments.slow ? arguments.for_s : tutti_tools::kBriefSeconds;
   Json all = Json::array();
   int status = 0;
   bool first = true;

@@ -40,7 +40,7 @@ c10::intrusive_ptr<c10d::Backend> create(const c10::intrusive_ptr<c10d::Store>&,
   return c10::make_intrusive<Nothing>(rank, size);
 }
 
-// The same for operators: what calling one from Python takes.
+// Operators that do nothing: what calling one from Python takes.
 void all_reduce_(const Tensor&, std::string_view, std::string_view) {}
 
 }  // namespace

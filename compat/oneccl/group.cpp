@@ -9,7 +9,7 @@
 namespace tutti_oneccl {
 namespace {
 
-struct Received {
+struct ExpectedMessage {
   tutti_recv_info info{};
   size_t expected;
 };
@@ -18,7 +18,7 @@ struct Received {
 struct Group {
   int depth = 0;
   std::vector<onecclComm_t> used;
-  std::deque<Received> received;  // in place until the group ends
+  std::deque<ExpectedMessage> received;  // in place until the group ends
 
   void release() {
     for (onecclComm_t comm : used) comm->uses.fetch_sub(1);
@@ -30,7 +30,7 @@ struct Group {
 thread_local Group group;
 
 onecclResult_t check_counts() {
-  for (const Received& message : group.received) {
+  for (const ExpectedMessage& message : group.received) {
     if (const auto result = check_received(message.info, message.expected)) return result;
   }
   return onecclSuccess;
@@ -43,7 +43,7 @@ bool in_group() { return group.depth > 0; }
 void keep_until_group_ends(onecclComm_t comm) { group.used.push_back(comm); }
 
 tutti_recv_info* expect_in_group(size_t count) {
-  return &group.received.emplace_back(Received{{}, count}).info;
+  return &group.received.emplace_back(ExpectedMessage{{}, count}).info;
 }
 
 onecclResult_t check_received(const tutti_recv_info& info, size_t expected) {

@@ -4,8 +4,8 @@
 // calls in progress and the asynchronous works.
 //
 // Threads. The library wants one thread at a time; lock() sees to it. A blocking call holds the
-// lock until it is done, which is safe because a later call could not overtake it anyway. abort()
-// needs no lock. Nobody waits for Python's interpreter lock while holding a lock of this class.
+// lock until it is done: a later call could not overtake it anyway. abort() needs no lock. Nobody
+// waits for Python's interpreter lock while holding a lock of this class.
 //
 // Forks. A child inherits the object, but neither its threads nor the peers' trust. Calls throw
 // there, and close() and the end of the last reference leave everything as it is.
@@ -130,7 +130,7 @@ class Communicator {
   // Lets the outstanding works end within `grace`, aborts those that do not, and frees the
   // communicator. The second call does nothing.
   void close(Milliseconds grace);
-  // These do so for every communicator of the process.
+  // The two above for every communicator of the process.
   static void close_all(Milliseconds grace);
   static void abort_all(const std::string& reason);
   // In the child, after a fork.

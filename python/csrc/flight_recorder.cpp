@@ -77,7 +77,7 @@ const char* name_of(c10d::OpType type) {
 
 constexpr const char* kFrom = "<-";
 
-// It also knows backends by name, and refuses others; xccl is oneCCL's in PyTorch.
+// The flight recorder knows backends by name, and refuses others; xccl is oneCCL's in PyTorch.
 std::string profiling_name(const Call& call, const char* name) {
   const int own = call.stream.rank;
   std::string text = std::string("xccl:") + name;

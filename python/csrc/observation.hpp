@@ -49,7 +49,7 @@ struct Call {
 class Observation {
  public:
   explicit Observation(const Call& call) : told_(asked() ? tell(call) : nullptr) {}
-  // It has begun; if no handle was made for it (CollectiveWork), it is complete.
+  // The operation has begun. If no handle was made for it (CollectiveWork), it is complete.
   void end() {
     if (told_) told_->end();
   }

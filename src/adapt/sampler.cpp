@@ -8,7 +8,7 @@
 namespace tutti {
 namespace {
 
-constexpr double kLeast_s = 1e-9;
+constexpr double kLeastSeconds = 1e-9;
 
 // Where one rank only gives, its peers find done in their next calls what it has done meanwhile.
 // What that took shows in their first wait alone. So of calls that follow at once on one
@@ -34,7 +34,7 @@ std::optional<double> seconds_of(const CallSample& call) {
   const double seconds = follows ? call.ended_s - call.last_ended_s : without_first_wait(call);
   // Slots that calls move through are cold after calls that did not use them, for longer than a
   // trial lasts if calls are short. So what reads where data lies must be that much faster.
-  return std::max(seconds, kLeast_s) * (call.avoids_used_slots ? tuned::kColdSlots : 1);
+  return std::max(seconds, kLeastSeconds) * (call.avoids_used_slots ? tuned::kColdSlots : 1);
 }
 
 double seconds_of(const MessageSample& message) {

@@ -16,8 +16,8 @@ struct ControlGroup {
 
   [[nodiscard]] bool is_version_2() const { return controllers.empty(); }
   [[nodiscard]] bool has(std::string_view controller) const;
-  // The folders of the group and of those that it is in, the innermost first, where version 2 or
-  // the controller "cpu" of version 1 is usually mounted below `mounts`.
+  // The folders of the group and of those that it is in, the innermost first. Version 2, or the
+  // controller "cpu" of version 1, is taken to be mounted below `mounts` as usual.
   [[nodiscard]] std::vector<std::string> folders_for_cpu(const std::string& mounts) const;
 };
 

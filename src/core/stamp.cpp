@@ -6,14 +6,14 @@
 namespace tutti {
 namespace {
 
-constexpr int64_t kNs = 1'000'000'000;
+constexpr int64_t kNsPerSecond = 1'000'000'000;
 // Less says too little of how fast the counter runs.
 constexpr int64_t kLeastNs = 1'000'000;
 
 int64_t ns_of(clockid_t clock) {
   timespec now{};
   clock_gettime(clock, &now);
-  return static_cast<int64_t>(now.tv_sec) * kNs + now.tv_nsec;
+  return static_cast<int64_t>(now.tv_sec) * kNsPerSecond + now.tv_nsec;
 }
 
 // When this library was loaded.
@@ -39,7 +39,7 @@ double seconds_since(uint64_t stamp) {
   const StampClock clock(loaded, now);
   if (stamp == 0 || !clock.known()) return -1;
   const int64_t ns = now.monotonic_ns - clock.monotonic_ns(stamp);
-  return ns < 0 ? 0 : static_cast<double>(ns) / static_cast<double>(kNs);
+  return ns < 0 ? 0 : static_cast<double>(ns) / static_cast<double>(kNsPerSecond);
 }
 
 }  // namespace tutti

@@ -27,6 +27,8 @@ constexpr int64_t kLongestSleepUs = 10'000;
 constexpr int64_t kFirstPollUs = 20;
 constexpr int64_t kLongestPollUs = 1000;
 constexpr uint32_t kPollsPerDoubling = 64;
+// Where each thread has a core, yields only find out whether others want it: few do.
+constexpr uint32_t kYieldsOnFreeCores = 20;
 
 // Yields, unless others were found to work on this core; whether they were.
 bool yield_or_find_oversubscribed(uint32_t round, uint32_t yields) {
@@ -56,7 +58,7 @@ SpinBudget spin_budget_for(int threads, int cores) {
   // Yields are the whole budget when a core must be shared: each lets a peer run, and costs about
   // what a switch of processes costs.
   budget.spins = threads > cores ? 0 : tuned::kSpins;
-  budget.yields = threads > cores ? tuned::kYields : 20;
+  budget.yields = threads > cores ? tuned::kYields : kYieldsOnFreeCores;
   budget.wake_needs_fence = !register_membarrier();
   return budget;
 }

@@ -19,7 +19,6 @@ constexpr double kStopped = 0.1;
 constexpr double kThrottled = 0.1;
 constexpr double kComputes = 0.3;
 constexpr double kDevice = 0.1;
-constexpr double kDelayed = 0.3;
 // So many times a second to wait for memory takes a rank a hundredth of its time and more.
 constexpr double kFaultsPerSecond = 100;
 // A rank that is late for lack of a core is without one so much more often than the others.

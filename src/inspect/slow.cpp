@@ -12,9 +12,8 @@
 namespace tutti::inspect {
 namespace {
 
-// Below these shares of the time nothing is said.
+// Below this share of the time nothing is said.
 constexpr double kCosts = 0.05;
-constexpr double kDelayed = 0.3;
 // A rank that is so much less late than the latest is told of, too. Where each comes last for so
 // much of its even share of the calls, nobody is to blame.
 constexpr double kAlsoLate = 0.5;

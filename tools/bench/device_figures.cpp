@@ -24,8 +24,8 @@ constexpr size_t kShortBytes = 64;
 constexpr int kInOneGo = 17;  // short ones
 constexpr int kTimes = 6;
 // The least figures: work too short for the clock still costs something.
-constexpr double kLeast_s = 1e-9;
-constexpr double kLeastOfByte_s = 1e-14;
+constexpr double kLeastSeconds = 1e-9;
+constexpr double kLeastSecondsPerByte = 1e-14;
 
 struct Freed {
   DeviceContext* context;
@@ -112,9 +112,9 @@ Result<Measurement::Costs> Measurement::costs(DeviceEngine& engine, const Give& 
   TUTTI_ASSIGN_OR_RETURN(const double several, time(engine, give, kInOneGo, kShortBytes));
   TUTTI_ASSIGN_OR_RETURN(const double long_one, time(engine, give, 1, kLongBytes));
   Costs costs;
-  costs.launch_s = std::max(kLeast_s, (several - one) / (kInOneGo - 1));
-  costs.tick_s = std::max(kLeast_s, one - costs.launch_s);
-  costs.byte_s = std::max(kLeastOfByte_s, (long_one - one) / (kLongBytes - kShortBytes));
+  costs.launch_s = std::max(kLeastSeconds, (several - one) / (kInOneGo - 1));
+  costs.tick_s = std::max(kLeastSeconds, one - costs.launch_s);
+  costs.byte_s = std::max(kLeastSecondsPerByte, (long_one - one) / (kLongBytes - kShortBytes));
   return costs;
 }
 

@@ -12,7 +12,7 @@ namespace tutti::simulate {
 namespace {
 
 // A rank works so long at a time before the other stream of the rank has its turn.
-constexpr double kTurn_s = 2e-6;
+constexpr double kTurnSeconds = 2e-6;
 
 constexpr uint64_t kEventsBetweenTold = 1 << 16;
 
@@ -146,7 +146,7 @@ void Loop::advance(uint32_t index, double now) {
       continue;
     }
     if (!step(rank, which, s, phase)) return;
-    if (shares && s.time_s > now + kTurn_s) {
+    if (shares && s.time_s > now + kTurnSeconds) {
       return schedule(EventKind::kRun, index, s.time_s);
     }
   }

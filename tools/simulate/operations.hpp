@@ -30,8 +30,8 @@ struct Operation {
   std::set<Before> before = {};
 };
 
-// By rank, each in an order in which it could run. A tick in shared memory is a message of one byte
-// to each rank that awaits it.
+// Operations by rank, each in an order in which it could run. A tick in shared memory is a message
+// of one byte to each rank that awaits it.
 std::vector<std::vector<Operation>> operations_of(const Job& job);
 
 }  // namespace tutti::simulate

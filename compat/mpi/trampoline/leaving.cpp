@@ -24,10 +24,10 @@ __attribute__((constructor)) void begin() {
   tutti_mpi::world.threads_take_turns = true;
 }
 
-// XLA splits the world once for each of its devices here, gives the device's rank as key, and takes
-// for granted that the communicator has that rank. It has not where a process has several devices,
-// or where no launcher has made the processes one world: sums would lack ranks, in silence. XLA
-// ignores an error of this function, so the communicator fails, for all of its ranks.
+// XLA splits the world once for each of its devices here, with the device's rank as key. It takes
+// for granted that the communicator has that rank. The rank is another one where a process has
+// several devices, or where no launcher has made the processes one world: sums would lack ranks, in
+// silence. XLA ignores an error of this function, so the communicator fails, for all of its ranks.
 void expect_rank_is_key(MPI_Comm comm, int key) {
   if (comm->rank == key) return;
   const std::string text =
