@@ -184,8 +184,7 @@ class FakeEndpoint final : public tutti::match::Engine<FakeEndpoint, FakeTypes> 
   }
   void abandon(FakeTransfer& operation) {
     dequeue(operation);
-    const int rank = operation.peer;
-    finish(operation, peer(rank).failure);
+    finish(operation, why_not(operation.peer));
   }
 
   FakeWire& wire_;

@@ -353,6 +353,16 @@ TEST(Pieces, OfACancelledReceiveComeAfterItsPeerHasFailed) {
   EXPECT_TRUE(lost.in == std::vector<std::byte>(lost.in.size()));
 }
 
+TEST(Pieces, OfAMessageThatALeaverHasTakenBackAreAwaitedNoMore) {
+  Ends ends(kCalm, 2);
+  Long lost(1);
+  grant_pieces(ends, lost);
+  ends[0].cancel(lost.sent);
+  ends[0].leave({});
+  ASSERT_TRUE(ends.wait([&] { return lost.received.done; }));
+  EXPECT_EQ(lost.received.status.message(), "rank 0 (here) has destroyed its communicator");
+}
+
 // The peer fails while the receive is being taken back: some pieces come to its buffer, others to
 // the sink.
 TEST(Pieces, OfAReceiveWhosePeerFailsWhileItIsCancelledComeToNobody) {

@@ -193,5 +193,16 @@ TEST_F(BrokenRails, DoNotHoldUpAReceiveThatWasGivenUp) {
   expect_all_come();
 }
 
+TEST_F(BrokenRails, DoNotKeepAReceiveWhoseSenderTookItBackAndLeft) {
+  open(2);
+  connect();
+  Message& taken_back = begin(0, 9'000'000);
+  for (int i = 0; i < 10; ++i) ends_[1]->poll();  // grants it
+  ends_[0]->cancel(taken_back.send);
+  ends_[0]->leave({});
+  ASSERT_TRUE(wait([&] { return taken_back.receive.done; }));
+  EXPECT_EQ(taken_back.receive.status.message(), "rank 0 has destroyed its communicator");
+}
+
 }  // namespace
 }  // namespace tutti::frames

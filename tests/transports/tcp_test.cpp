@@ -611,6 +611,43 @@ TEST(TcpLeaving, OfAllEndsAReceiveFromAnyStranger) {
   EXPECT_EQ(late.status.message(), kAllHaveLeft);
 }
 
+// A message that is late is taken back by one end alone, which may then destroy its communicator.
+class TcpTakenBack : public testing::Test {
+ protected:
+  // Rank 1 has granted a long message of rank 0, which has not seen that yet.
+  void SetUp() override {
+    ASSERT_TRUE(ranks_.carries(0, 1, 8));
+    Transfer last_send;
+    Transfer last_receive;
+    ranks_[1].recv(0, 1, kExactTag, got_.data(), got_.size(), receive_);
+    ranks_[1].recv(0, 2, kExactTag, nullptr, 0, last_receive);
+    ranks_[0].send(1, 1, data_.data(), data_.size(), send_);
+    ranks_[0].send(1, 2, nullptr, 0, last_send);
+    while (!last_receive.done) ranks_[1].poll();
+    ASSERT_FALSE(send_.done || receive_.done);
+  }
+
+  const std::vector<std::byte> data_ = std::vector<std::byte>(60 << 20);
+  std::vector<std::byte> got_ = std::vector<std::byte>(60 << 20);
+  Transfer send_;
+  Transfer receive_;
+  Ranks ranks_{2};
+};
+
+TEST_F(TcpTakenBack, ByASenderThatLeavesEndsItsReceive) {
+  ranks_[0].cancel(send_);
+  ranks_.end(0);
+  ASSERT_TRUE(ranks_.wait([&] { return receive_.done; }));
+  EXPECT_EQ(receive_.status.message(), "rank 0 has destroyed its communicator");
+}
+
+TEST_F(TcpTakenBack, ByAReceiverThatLeavesEndsItsSend) {
+  ranks_[1].cancel(receive_);
+  ranks_[1].leave({});
+  ASSERT_TRUE(ranks_.wait([&] { return send_.done; }));
+  EXPECT_EQ(send_.status.message(), "rank 1 has destroyed its communicator");
+}
+
 TEST(TcpLeaving, IsNotMistakenForBeingLate) {
   Ranks ranks(2);
   int32_t got = 0;

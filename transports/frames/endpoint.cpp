@@ -118,14 +118,25 @@ void FrameEndpoint::take_back(PendingTransfer& operation) {
   make_busy(rank);
 }
 
-// Abandons an operation whose peer has failed. Requests name it until none is under way, be it to
-// the sink.
+// Abandons an operation whose peer has failed or left. Requests name it until none is under way, be
+// it to the sink. If all of it is over by then, it ends well: pieces that the peer sent before it
+// left have met their buffers, which cannot be withdrawn any more.
 void FrameEndpoint::abandon(PendingTransfer& operation) {
+  if (operation.is(Phase::kEnding) || outlives_peer(operation)) return;
   operation.retired = operation.is_granted() && operation.granted > operation.moved;
   dequeue(operation);
   requests_.withdraw(operation);
   operation.become(Phase::kEnding);
-  if (!requests_.under_way(operation)) finish(operation, peer(operation.peer).failure);
+  if (!requests_.under_way(operation)) finish(operation, why_not(operation.peer));
+}
+
+// Whether an operation goes on after its peer has left: an eager send, which ends with its frame,
+// and a receive whose pieces may still come over other rails than the frame that said so.
+bool FrameEndpoint::outlives_peer(const PendingTransfer& operation) const {
+  if (operation.peer == kAnySource || !peer(operation.peer).failure.ok()) return false;
+  if (operation.is(Phase::kSending)) return operation.limit == 0;
+  const bool over_rails = port().rails() > 1 && !frames_.keeps();
+  return over_rails && operation.is_granted() && operation.granted == operation.limit;
 }
 
 // Ends all transfers with a peer.

@@ -72,6 +72,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
   [[nodiscard]] Status why_not(int rank) const;
   void take_back(PendingTransfer& operation);
   void abandon(PendingTransfer& operation);
+  [[nodiscard]] bool outlives_peer(const PendingTransfer& operation) const;
   void give_up(int rank, const Status& failure);
   void close(const Status& reason);
 

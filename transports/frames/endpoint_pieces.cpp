@@ -225,8 +225,10 @@ void FrameEndpoint::end_piece(Request& request) {
   if (!receives) --peer(rank).pieces_out;
   requests_.give_back(request);
   if (operation.is(Phase::kEnding)) {
-    if (!requests_.under_way(operation)) finish(operation, peer(rank).failure);
-    return;
+    if (requests_.under_way(operation)) return;
+    const bool is_whole =
+        receives || !frames_.keeps() ? operation.moved == operation.limit : operation.taken;
+    if (!is_whole) return finish(operation, why_not(rank));
   }
   if (!receives && frames_.keeps()) return finish_if_taken(operation);
   if (operation.moved == operation.limit) {

@@ -98,18 +98,12 @@ class Engine : public Endpoint {
     finish_receive(receive, receive.peer, receive.transfer->tag, receive.transfer->sent);
   }
   void dequeue(Op& operation);
-  // The peer has left, and all that it sent is here. What waits for it ends; messages under way go
-  // on, unless the link ends them, too.
+  // The peer has left, and all that it sent is here. A rank has nothing under way when it leaves: a
+  // transfer with it that has not ended here was taken back there, as late.
   void note_left(int rank) {
     peer(rank).left = true;
-    end_waiting(rank);
-    if (all_have_left()) end_waiting(kAnySource);
-  }
-  // Ends all transfers with a peer, as the link says why.
-  void end_all(int rank) {
-    pool_.for_each([this, rank](Op& operation) {
-      if (operation.peer == rank) link().abandon(operation);
-    });
+    end_all(rank);
+    if (all_have_left()) end_all(kAnySource);
   }
   void fail(int rank, Status failure) {
     peer(rank).failure = std::move(failure);
@@ -153,7 +147,12 @@ class Engine : public Endpoint {
   Pool<Op> pool_;
 
  private:
-  void end_waiting(int rank);
+  // Ends all transfers with a peer, as the link says why.
+  void end_all(int rank) {
+    pool_.for_each([this, rank](Op& operation) {
+      if (operation.peer == rank) link().abandon(operation);
+    });
+  }
   static constexpr bool is_link() {
     return requires(Link & link, Op & operation, const Unexpected& message, Status& status,
                     int rank) {
@@ -183,7 +182,7 @@ class Engine : public Endpoint {
              link.take_kept(operation.buffer, message, uint64_t{});
              // Notes that an eager message of so many bytes of a peer has met its receive.
              link.count_matched(rank, uint64_t{});
-             // Forgets the operation; ends it, for its peer has failed.
+             // Forgets the operation; ends it, for its peer has failed or left.
              link.take_back(operation);
              link.abandon(operation);
            };

@@ -45,16 +45,6 @@ void Engine<Link, Types>::dequeue(Op& operation) {
   }
 }
 
-// Ends what waits for messages to or from a rank that takes and sends no more.
-template <typename Link, typename Types>
-void Engine<Link, Types>::end_waiting(int rank) {
-  pool_.for_each([this, rank](Op& operation) {
-    if (!operation.waits_for_peer() || operation.peer != rank) return;
-    dequeue(operation);
-    finish(operation, link().why_not(rank));
-  });
-}
-
 // ---- sending ----
 
 // The reason why nothing goes to that rank.

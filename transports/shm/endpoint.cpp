@@ -91,10 +91,7 @@ bool ShmEndpoint::note_departures() {
   if (leavers.empty()) return false;
   while (move(nullptr)) {
   }
-  for (const int leaver : leavers) {
-    note_left(leaver);
-    end_all(leaver);  // it had nothing under way: what still is, it has taken back before, as late
-  }
+  for (const int leaver : leavers) note_left(leaver);
   return true;
 }
 
