@@ -1,7 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The begin and the end of an endpoint, and what ends its transfers early. Frames are in
-// endpoint_frames.cpp, what the network does in endpoint_pieces.cpp.
+// The begin and the end of an endpoint, and what ends its transfers early.
 #include "transports/frames/endpoint.hpp"
 
 #include <algorithm>
@@ -24,11 +23,10 @@ FrameEndpoint::FrameEndpoint(std::unique_ptr<Port> port,
                              uint32_t cookie)
     : Engine(rank, static_cast<int>(names->size())),
       names_(std::move(names)),
-      cookie_(cookie),
       requests_(std::move(port)),
       rails_(ranks(), requests_.port().rails()),
-      frames_(*this, requests_, rails_, ranks(),
-              requests_.port().rails() > 1 && requests_.port().tells_of_breaks()),
+      frames_(*this, requests_, rails_, rank, ranks(), cookie),
+      pieces_(*this, requests_, rails_, frames_, ranks()),
       departures_(rank, ranks(), !requests_.port().refuses()),
       silent_(ranks()) {}
 
@@ -84,12 +82,12 @@ Status FrameEndpoint::why_not(int rank) const {
 
 // The operation goes on without its transfer, until nothing is under way for it.
 void FrameEndpoint::take_back(PendingTransfer& operation) {
-  const bool drains = operation.is_granted() && operation.granted > 0;
+  operation.drains = operation.is_granted() && operation.granted > 0;
   const int rank = operation.peer;
   dequeue(operation);
   requests_.withdraw(operation);
   // Pieces that nobody wants any more go on coming, to the sink.
-  if (drains) {
+  if (operation.drains) {
     operation.state = State::kReceiving;
     (void)requests_.sink();
   } else {
@@ -112,10 +110,7 @@ void FrameEndpoint::take_back(PendingTransfer& operation) {
     if (!requests_.under_way(operation)) release(operation);  // else its last piece ends it
     return;
   }
-  if (operation.state != State::kReceiving) return;
-  operation.state = State::kGranting;
-  peer(rank).grants.push(operation);
-  make_busy(rank);
+  if (operation.state == State::kReceiving) wants_grant(operation);
 }
 
 // Abandons an operation whose peer has failed or left. Requests name it until none is under way, be
@@ -144,6 +139,18 @@ void FrameEndpoint::give_up(int rank, const Status& failure) {
   if (!peer(rank).failure.ok()) return;
   frames_.forget(rank);
   fail(rank, failure.with_context((*names_)[static_cast<size_t>(rank)]));
+}
+
+void FrameEndpoint::wants_grant(PendingTransfer& receive) {
+  receive.state = State::kGranting;
+  peer(receive.peer).grants.push(receive);
+  make_busy(receive.peer);
+}
+
+void FrameEndpoint::end(PendingTransfer& operation, PieceProtocol::End how) {
+  dequeue(operation);
+  if (how == PieceProtocol::End::kCame) return finish_granted(operation);
+  finish(operation, how == PieceProtocol::End::kWent ? Status() : why_not(operation.peer));
 }
 
 // The last resort: no buffer is touched any more, and nothing goes anywhere.

@@ -20,6 +20,7 @@
 #include "transports/frames/frame.hpp"
 #include "transports/frames/numbered_frames.hpp"
 #include "transports/frames/peer.hpp"
+#include "transports/frames/piece_protocol.hpp"
 #include "transports/frames/port.hpp"
 #include "transports/frames/rail_losses.hpp"
 #include "transports/frames/requests.hpp"
@@ -29,7 +30,7 @@
 namespace tutti::frames {
 
 class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
-                            private NumberedFrames::Owner {
+                            private PieceProtocol::Owner {
  public:
   // `names` tell the ranks in error texts; `cookie` is the same for all ends of this channel only.
   FrameEndpoint(std::unique_ptr<Port> port, std::shared_ptr<const std::vector<std::string>> names,
@@ -67,63 +68,50 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
   Port& port() { return requests_.port(); }
   [[nodiscard]] const Port& port() const { return requests_.port(); }
 
-  // ---- the engine's link; endpoint.cpp, what ends transfers early
+  // ---- the engine's link; endpoint.cpp: what ends transfers early
   [[nodiscard]] bool is_up(int rank) const { return why_not(rank).ok(); }
   [[nodiscard]] Status why_not(int rank) const;
   void take_back(PendingTransfer& operation);
   void abandon(PendingTransfer& operation);
   [[nodiscard]] bool outlives_peer(const PendingTransfer& operation) const;
-  void give_up(int rank, const Status& failure);
   void close(const Status& reason);
 
-  // ---- endpoint_frames.cpp: frames that come, and frames to be sent
+  // ---- endpoint_frames.cpp: frames that come, and messages that begin
   void take_frame(const Request& request, uint64_t bytes);
   bool handle(int rank, const FrameHead& head, std::span<const std::byte> payload);
   void handle_eager(int rank, Tag tag, std::span<const std::byte> payload);
-  bool handle_grant(int rank, const FrameHead& head);
-  void take_kept(std::byte* dst, const UnexpectedMessage& message, uint64_t wanted);
+  bool handle_answer(int rank, const FrameHead& head);
+  static void take_kept(std::byte* dst, const UnexpectedMessage& message, uint64_t wanted);
   void count_matched(int rank, uint64_t bytes);
   bool push(int rank);
   [[nodiscard]] bool owes(int rank) const;
-  bool push_notice(int rank);
   [[nodiscard]] bool may_be_eager(const PendingTransfer& send);
   Put put_first(PendingTransfer& send, bool eager);
   static void note_sent(PendingTransfer& send) { send.become(Phase::kSending); }
-  bool push_frame(int rank, FrameHead head, const std::byte* payload, PendingTransfer* operation);
-  bool push_empty(int rank, FrameKind kind);
-  void notice_waits(int rank) override { make_busy(rank); }
 
-  // ---- endpoint_pieces.cpp: long messages, and what the network says
+  // ---- long messages: piece_protocol.hpp
+  // Takes the rails of a receive, and no other route: all receives are granted.
+  bool begin_own_route(PendingTransfer& receive, const UnexpectedMessage& message) {
+    pieces_.begin(receive, message.source);
+    return false;
+  }
+  Put put_grant(PendingTransfer& receive) { return pieces_.put_grant(receive); }
+  Put put_piece(PendingTransfer& send) { return pieces_.put_piece(send); }
+
+  // ---- the owner of frames and pieces
+  void wants_turn(int rank) override { make_busy(rank); }
+  void wants_grant(PendingTransfer& receive) override;
+  void end(PendingTransfer& operation, PieceProtocol::End how) override;
+  void lose(int rank, std::string_view what) override;
+  void give_up(int rank, const Status& failure) override;
+
+  // ---- endpoint_network.cpp: what the network says
   bool poll_until(const Transfer* wanted);
   void completed(Request& request, uint64_t bytes);
   void failed(Request& request, bool cancelled);
-  void lose(int rank, std::string_view what) override;
   void refused(Request& request);
-  bool begin_own_route(PendingTransfer& receive, const UnexpectedMessage& message);
-  Put put_grant(PendingTransfer& receive);
-  Put put_piece(PendingTransfer& send);
-  bool post_piece(PendingTransfer& receive);
-  void end_piece(Request& request);
-
-  // ---- endpoint_rails.cpp: connections that break
-  // A connection broke, as this end sees it, or as the other end says.
-  void connection_broke(int rank, uint32_t rail);
-  void hear_of_loss(int rank, uint32_t rail);
-  // Does what is due about connections that broke some time ago.
   void handle_breaks();
-  // Whether a rail of the peer may break: there are others.
-  [[nodiscard]] bool may_mend(int rank) const {
-    return peer(rank).failure.ok() && rails_.may_lose_one(rank);
-  }
   void warn_of(const RailLosses::Break& lost) const;
-  // Sees to a request that failed; false: the peer is lost.
-  bool mend(Request& request);
-  bool expect_again(Request& piece);
-  // Handles a peer's frame; false if it makes no sense.
-  bool send_again(int rank, const FrameHead& head);
-  bool handle_taken(int rank, const FrameHead& head);
-  // Ends a send if the peer has all of it, and nothing reads its buffer any more.
-  void finish_if_taken(PendingTransfer& send);
 
   // ---- endpoint_leaving.cpp: this rank leaves, or others do
   bool push_leave(int rank);
@@ -136,10 +124,10 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
   [[nodiscard]] bool explains_loss(int rank) const;
 
   const std::shared_ptr<const std::vector<std::string>> names_;
-  const uint32_t cookie_;
   Requests requests_;
   RailLosses rails_;
   NumberedFrames frames_;
+  PieceProtocol pieces_;
   Departures departures_;
   SilentPeers silent_;
   Stage stage_ = Stage::kOpen;

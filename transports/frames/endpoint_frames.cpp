@@ -31,28 +31,25 @@ UnexpectedMessage request_in(const FrameHead& head) {
 // ---- in ----
 
 void FrameEndpoint::take_frame(const Request& request, uint64_t bytes) {
-  FrameHead head{};
-  if (bytes < sizeof head || bytes > kFrameBytes) return;  // of no peer of ours
-  std::memcpy(&head, request.memory.get(), sizeof head);
-  if (head.cookie != cookie_ || head.rank >= peers_.size()) return;
-  const int rank = static_cast<int>(head.rank);
-  if (rank == rank_ || !peer(rank).failure.ok()) return;
+  const std::optional<FrameHead> head = frames_.head_of(request, bytes);
+  if (!head) return;
+  const int rank = static_cast<int>(head->rank);
+  if (!peer(rank).failure.ok()) return;
   if (departures_.hear_from(rank)) make_busy(rank);
-  const std::span<const std::byte> payload(request.memory.get() + sizeof head, bytes - sizeof head);
+  const std::span<const std::byte> payload(request.memory.get() + sizeof *head,
+                                           bytes - sizeof *head);
   const bool sound = frames_.take(
-      rank, head, payload, [&](const FrameHead& next, std::span<const std::byte> its_payload) {
+      rank, *head, payload, [&](const FrameHead& next, std::span<const std::byte> its_payload) {
         return handle(rank, next, its_payload);
       });
-  if (frames_.owes_seen(rank)) make_busy(rank);
   if (sound) return;
   give_up(rank, Status::format(Code::kInternal,
                                "a frame that makes no sense came (kind {}, {} bytes, number {})",
-                               static_cast<uint32_t>(head.kind), head.bytes, head.sequence));
+                               static_cast<uint32_t>(head->kind), head->bytes, head->sequence));
 }
 
 // False if the frame makes no sense.
 bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std::byte> payload) {
-  if (!peer(rank).credit.note_taken(head.matched)) return false;
   switch (head.kind) {
     case FrameKind::kEager:
       if (head.bytes != payload.size()) return false;
@@ -61,7 +58,6 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
     case FrameKind::kRequest:
       if (stage_ != Stage::kEnding) request_came(request_in(head));
       return true;
-    case FrameKind::kGrant: return handle_grant(rank, head);
     case FrameKind::kCredit: return true;
     case FrameKind::kHello: frames_.owe_hellos(rank, rank < rank_ ? 1 : 0); return true;
     case FrameKind::kLeave:
@@ -72,10 +68,11 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
     case FrameKind::kGoodbye: peer(rank).gone = true; return true;
     case FrameKind::kRailLost:
       if (!frames_.keeps() || head.id >= port().rails()) return false;
-      if (may_mend(rank)) hear_of_loss(rank, static_cast<uint32_t>(head.id));
+      frames_.hear_of_loss(rank, static_cast<uint32_t>(head.id));
       return true;
-    case FrameKind::kAgain: return frames_.keeps() && send_again(rank, head);
-    case FrameKind::kTaken: return frames_.keeps() && handle_taken(rank, head);
+    case FrameKind::kGrant:
+    case FrameKind::kAgain:
+    case FrameKind::kTaken: return handle_answer(rank, head);
   }
   return false;
 }
@@ -92,23 +89,18 @@ void FrameEndpoint::take_kept(std::byte* dst, const UnexpectedMessage& message, 
   copy_payload(dst, message.data.get(), wanted);
 }
 
-bool FrameEndpoint::handle_grant(int rank, const FrameHead& head) {
+// What the receiver says of a long message; nothing if it was cancelled.
+bool FrameEndpoint::handle_answer(int rank, const FrameHead& head) {
+  if (head.kind != FrameKind::kGrant && !frames_.keeps()) return false;
   PendingTransfer* const send = pool_.find(head.id, rank);
-  if (send == nullptr || send->is(Phase::kEnding)) return true;  // it was cancelled
+  if (send == nullptr || send->is(Phase::kEnding)) return true;
+  if (head.kind == FrameKind::kAgain) return pieces_.send_again(*send, head);
+  if (head.kind == FrameKind::kTaken) return pieces_.note_taken(*send);
   const bool first = send->state == State::kRequested;
-  const bool under_way =
-      send->limit > 0 && (send->is(Phase::kSending) || send->state == State::kStreaming);
-  if (!first && !(under_way && head.bytes == send->limit)) return false;
-  if (head.bytes > send->bytes || head.upto > head.bytes || head.upto < send->granted) return false;
-  if (head.bytes == 0) {
+  if (!PieceProtocol::take_grant(*send, head)) return false;
+  if (send->limit == 0) {
     finish(*send, {});
-    return true;
-  }
-  send->limit = head.bytes;
-  send->partner = index_of(head.tag);
-  send->rail = first_rail_of(head.tag);
-  send->granted = head.upto;
-  if (send->state != State::kStreaming && send->has_more()) {
+  } else if (send->state != State::kStreaming && send->has_more()) {
     stream(*send);
   } else if (first) {
     note_sent(*send);
@@ -117,7 +109,7 @@ bool FrameEndpoint::handle_grant(int rank, const FrameHead& head) {
 }
 
 void FrameEndpoint::count_matched(int rank, uint64_t bytes) {
-  EagerCredit& credit = peer(rank).credit;
+  EagerCredit& credit = frames_.credit(rank);
   credit.count_matched(cost(bytes));
   if (credit.is_owed()) make_busy(rank);
 }
@@ -125,9 +117,7 @@ void FrameEndpoint::count_matched(int rank, uint64_t bytes) {
 // ---- out ----
 
 bool FrameEndpoint::owes(int rank) const {
-  return peer(rank).failure.ok() &&
-         (frames_.owes_hello(rank) || frames_.has_notice(rank) || frames_.owes_seen(rank) ||
-          peer(rank).credit.is_owed() || departures_.owes_word(rank));
+  return peer(rank).failure.ok() && (frames_.owes(rank) || departures_.owes_word(rank));
 }
 
 // Hellos and credits go first, the farewell last.
@@ -135,29 +125,15 @@ bool FrameEndpoint::push(int rank) {
   const Peer& to = peer(rank);
   bool moved = false;
   for (bool more = true; more && to.failure.ok() && closed_.ok();) {
-    more = push_notice(rank) || push_turn(rank) || push_leave(rank);
+    more = frames_.send_owed(rank) || push_turn(rank) || push_leave(rank);
     moved |= more;
   }
+  if (moved) departures_.deal_with(rank);
   return moved;
 }
 
-bool FrameEndpoint::push_notice(int rank) {
-  if (frames_.owes_hello(rank)) {
-    if (!push_empty(rank, FrameKind::kHello)) return false;
-    frames_.hello_sent(rank);
-    return true;
-  }
-  if (const auto notice = frames_.take_notice(rank)) {  // to send it may add another
-    const bool sent = push_frame(rank, *notice, nullptr, nullptr);
-    if (!sent) frames_.put_back(rank, *notice);
-    return sent;
-  }
-  const bool owes = peer(rank).credit.is_owed() || frames_.owes_seen(rank);
-  return owes && push_empty(rank, FrameKind::kCredit);
-}
-
 bool FrameEndpoint::may_be_eager(const PendingTransfer& send) {
-  return send.bytes <= kEagerFrames && peer(send.peer).credit.may_send();
+  return send.bytes <= kEagerFrames && frames_.credit(send.peer).may_send();
 }
 
 Put FrameEndpoint::put_first(PendingTransfer& send, bool eager) {
@@ -166,32 +142,11 @@ Put FrameEndpoint::put_first(PendingTransfer& send, bool eager) {
   head.tag = send.tag;
   head.bytes = send.bytes;
   head.id = send.id();
-  if (!push_frame(send.peer, head, eager ? send.buffer : nullptr, eager ? &send : nullptr)) {
+  if (!frames_.send(send.peer, head, eager ? send.buffer : nullptr, eager ? &send : nullptr)) {
     return Put::kNotNow;
   }
-  if (eager) peer(send.peer).credit.count_sent(cost(send.bytes));
+  if (eager) frames_.credit(send.peer).count_sent(cost(send.bytes));
   return Put::kYes;
-}
-
-// Returns whether it went out.
-bool FrameEndpoint::push_frame(int rank, FrameHead head, const std::byte* payload,
-                               PendingTransfer* operation) {
-  EagerCredit& credit = peer(rank).credit;
-  head.cookie = cookie_;
-  head.rank = static_cast<uint32_t>(rank_);
-  head.matched = credit.matched();
-  const Posted posted = frames_.send(rank, head, payload, operation);
-  if (posted == Posted::kFailed) lose(rank, "sending to it");
-  if (posted != Posted::kYes) return false;
-  departures_.deal_with(rank);
-  credit.note_told();
-  return true;
-}
-
-bool FrameEndpoint::push_empty(int rank, FrameKind kind) {
-  FrameHead head{};
-  head.kind = kind;
-  return push_frame(rank, head, nullptr, nullptr);
 }
 
 }  // namespace tutti::frames

@@ -31,7 +31,7 @@ bool FrameEndpoint::push_leave(int rank) {
   FrameHead head{};
   head.kind = FrameKind::kLeave;
   head.bytes = departures_.last_words().size();
-  if (!push_frame(rank, head, departures_.last_words().data(), nullptr)) return false;
+  if (!frames_.send(rank, head, departures_.last_words().data())) return false;
   departures_.word_sent(rank);
   return true;
 }
@@ -53,7 +53,7 @@ void FrameEndpoint::say_goodbye() {
       Peer& to = peer(r);
       if ((!frames_.sent_any(r) && frames_.heard(r) == 0) || !to.failure.ok()) continue;
       if (!to.said_goodbye && !departures_.owes_word(r)) {
-        to.said_goodbye = push_empty(r, FrameKind::kGoodbye);
+        to.said_goodbye = frames_.send(r, FrameKind::kGoodbye);
       }
       over = over && to.gone && (!to.said_goodbye || frames_.under_way(r) == 0);
     }
@@ -80,7 +80,10 @@ void FrameEndpoint::ask_silent_peers() {
   });
   silent_.check([this](int rank) { return closed_.ok() && is_silent(rank); },
                 [this](int rank) {
-                  return frames_.under_way(rank) == 0 && push_empty(rank, FrameKind::kCredit);
+                  if (frames_.under_way(rank) > 0) return false;
+                  const bool asked = frames_.send(rank, FrameKind::kCredit);
+                  if (asked) departures_.deal_with(rank);
+                  return asked;
                 });
 }
 

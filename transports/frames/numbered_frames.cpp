@@ -7,6 +7,16 @@
 
 namespace tutti::frames {
 
+NumberedFrames::NumberedFrames(Owner& owner, Requests& requests, RailLosses& rails, int rank,
+                               int ranks, uint32_t cookie)
+    : owner_(owner),
+      requests_(requests),
+      rails_(rails),
+      rank_(rank),
+      cookie_(cookie),
+      keeps_(requests.port().rails() > 1 && requests.port().tells_of_breaks()),
+      peers_(static_cast<size_t>(ranks)) {}
+
 // ---- out ----
 
 void NumberedFrames::add_notice(int rank, FrameKind kind, uint64_t id, Tag tag, uint64_t upto) {
@@ -16,29 +26,59 @@ void NumberedFrames::add_notice(int rank, FrameKind kind, uint64_t id, Tag tag, 
   head.tag = tag;
   head.upto = upto;
   at(rank).notices.push_back(head);
-  owner_.notice_waits(rank);
-}
-
-std::optional<FrameHead> NumberedFrames::take_notice(int rank) {
-  std::list<FrameHead>& notices = at(rank).notices;
-  if (notices.empty()) return std::nullopt;
-  const FrameHead first = notices.front();
-  notices.pop_front();
-  return first;
+  owner_.wants_turn(rank);
 }
 
 void NumberedFrames::owe_hellos(int rank, uint32_t count) {
   at(rank).hellos_owed += count;
-  owner_.notice_waits(rank);
+  owner_.wants_turn(rank);
 }
 
-void NumberedFrames::hello_sent(int rank) {
-  --at(rank).hellos_owed;
-  ++at(rank).hellos_sent;
+// Hellos go first, then notices.
+bool NumberedFrames::send_owed(int rank) {
+  Peer& to = at(rank);
+  if (to.hellos_owed > 0) {
+    if (!send(rank, FrameKind::kHello)) return false;
+    --to.hellos_owed;
+    ++to.hellos_sent;
+    return true;
+  }
+  if (!to.notices.empty()) {  // to send one may add another
+    const FrameHead notice = to.notices.front();
+    to.notices.pop_front();
+    const bool sent = send(rank, notice);
+    if (!sent) to.notices.push_front(notice);
+    return sent;
+  }
+  return (to.credit.is_owed() || owes_seen(rank)) && send(rank, FrameKind::kCredit);
 }
 
-Posted NumberedFrames::send(int rank, FrameHead head, const std::byte* payload,
-                            PendingTransfer* operation) {
+bool NumberedFrames::owes(int rank) const {
+  const Peer& to = at(rank);
+  return to.hellos_owed > 0 || !to.notices.empty() || to.credit.is_owed() || owes_seen(rank);
+}
+
+bool NumberedFrames::send(int rank, FrameKind kind) {
+  FrameHead head{};
+  head.kind = kind;
+  return send(rank, head);
+}
+
+bool NumberedFrames::send(int rank, FrameHead head, const std::byte* payload,
+                          PendingTransfer* operation) {
+  EagerCredit& credit = at(rank).credit;
+  head.cookie = cookie_;
+  head.rank = static_cast<uint32_t>(rank_);
+  head.matched = credit.matched();
+  const Posted posted = post_numbered(rank, head, payload, operation);
+  if (posted == Posted::kFailed) owner_.lose(rank, "sending to it");
+  if (posted != Posted::kYes) return false;
+  credit.note_told();
+  return true;
+}
+
+Posted NumberedFrames::post_numbered(int rank, FrameHead& head, const std::byte* payload,
+                                     PendingTransfer* operation) {
   Peer& to = at(rank);
   // A peer that does not read holds up no more buffers than these. A frame that acknowledges others
   // must not wait for an acknowledgement.
@@ -76,12 +116,10 @@ Posted NumberedFrames::post(Request& frame) {
   for (;;) {
     const Posted posted = port().post(frame);
     if (posted != Posted::kYes) frame.under_way = false;
-    if (posted != Posted::kFailed || !rails_.may_lose_one(rank)) return posted;
-    const uint32_t rail = frame.rail;
-    lose_rail(rank, rail, port().error());
+    if (posted != Posted::kFailed || !replace_rail(rank, frame.rail)) return posted;
     if (at(rank).forgotten) return Posted::kFailed;
     frame.under_way = true;
-    frame.rail = rails_.left(rank, rail);
+    frame.rail = rails_.left(rank, frame.rail);
   }
 }
 
@@ -103,19 +141,35 @@ void NumberedFrames::went(Request& frame) {
 
 void NumberedFrames::failed(Request& frame) {
   const int rank = frame.peer;
+  if (replace_rail(rank, frame.rail)) return went(frame);
   --at(rank).under_way;
   frame.under_way = false;
   if (!keeps_ || frame.seen) requests_.give_back(frame);
   owner_.lose(rank, "sending to it");
 }
 
-// ---- what the peer has ----
+// ---- in ----
+
+std::optional<FrameHead> NumberedFrames::head_of(const Request& frame, uint64_t bytes) const {
+  FrameHead head{};
+  if (bytes < sizeof head || bytes > kFrameBytes) return std::nullopt;
+  std::memcpy(&head, frame.memory.get(), sizeof head);
+  const bool is_ours = head.cookie == cookie_ && head.rank < peers_.size() &&
+                       head.rank != static_cast<uint32_t>(rank_);
+  return is_ours ? std::optional(head) : std::nullopt;
+}
+
+// False if what a frame tells of this rank's makes no sense.
+bool NumberedFrames::note_told(int rank, const FrameHead& head) {
+  return (!keeps_ || note_seen(rank, head.seen)) &&
+         at(rank).credit.note_matched_there(head.matched);
+}
 
 bool NumberedFrames::note_seen(int rank, uint32_t seen) {
   Peer& to = at(rank);
   const uint32_t unseen = to.sent - seen;
   if (unseen > to.unseen.size()) return false;
-  if (unseen < to.unseen.size()) owner_.notice_waits(rank);
+  if (unseen < to.unseen.size()) owner_.wants_turn(rank);
   const auto first_unseen = to.unseen.end() - unseen;
   for (auto frame = to.unseen.begin(); frame != first_unseen; ++frame) {
     (*frame)->seen = true;
@@ -132,12 +186,27 @@ void NumberedFrames::lose_rail(int rank, uint32_t rail, const Status& why) {
   FrameHead head{};
   head.kind = FrameKind::kRailLost;
   head.id = rail;
-  put_back(rank, head);  // before all others
-  owner_.notice_waits(rank);
+  at(rank).notices.push_front(head);
+  owner_.wants_turn(rank);
   port().cut(rank, rail);  // what is under way ends, and is mended then
   for (Request* const frame : std::vector<Request*>(at(rank).unseen)) {
     if (frame->rail == rail && !frame->under_way && !frame->seen) post_again(*frame);
   }
+}
+
+void NumberedFrames::hear_of_loss(int rank, uint32_t rail) {
+  if (at(rank).forgotten || !rails_.may_lose_one(rank)) return;
+  lose_rail(rank, rail,
+            Status::format(Code::kPeerFailed, "rail {}, {}: the other end has lost it", rail,
+                           port().where_rail(rail)));
+}
+
+bool NumberedFrames::replace_rail(int rank, uint32_t rail) {
+  if (!rails_.mends() || at(rank).forgotten) return false;
+  if (rails_.lost(rank, rail)) return true;
+  if (!rails_.may_lose_one(rank)) return false;
+  lose_rail(rank, rail, port().error());
+  return true;
 }
 
 void NumberedFrames::forget(int rank) {

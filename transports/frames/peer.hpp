@@ -10,7 +10,6 @@
 
 namespace tutti::frames {
 
-using match::kUnmatchedBytes;
 using match::Put;
 using match::State;
 
@@ -25,11 +24,12 @@ struct PendingTransfer : match::PendingTransfer<PendingTransfer> {
   uint32_t rail = 0;     // of its first piece
   uint64_t begun = 0;    // of `limit`: moved or under way
   uint64_t granted = 0;  // of `limit`: what the sender may begin
-  bool taken = false;    // the receiver has it all
+  bool taken = false;    // a send: the receiver has it all
+  bool drains = false;   // a receive: nobody wants its pieces any more, and they still come
 
   void renew() {
     limit = moved = begun = granted = 0;
-    taken = false;
+    taken = drains = false;
   }
   [[nodiscard]] bool has_more() const { return begun < granted; }
   [[nodiscard]] bool is_reusable() const { return !retired; }
@@ -46,40 +46,8 @@ struct PendingTransfer : match::PendingTransfer<PendingTransfer> {
 
 struct UnexpectedMessage : match::UnexpectedMessage<UnexpectedMessage, PendingTransfer> {};
 
-// The bound on eager messages between this rank and a peer that have met no receive. Each end tells
-// the other with every frame how much has met its receive there.
-class EagerCredit {
- public:
-  // ---- messages to the peer
-  [[nodiscard]] bool may_send() const { return sent_ - matched_there_ <= kUnmatchedBytes; }
-  void count_sent(uint64_t cost) { sent_ += cost; }
-  // So much has met its receive there; false if that makes no sense.
-  bool note_taken(uint64_t matched) {
-    if (matched < matched_there_ || matched > sent_) return false;
-    matched_there_ = matched;
-    return true;
-  }
-  // ---- messages from the peer
-  void count_matched(uint64_t cost) { matched_ += cost; }
-  [[nodiscard]] uint64_t matched() const { return matched_; }
-  void note_told() { told_matched_ = matched_; }
-  // Whether so much has met its receive that the peer is told at once, without waiting for
-  // something to send.
-  [[nodiscard]] bool is_owed() const { return matched_ - told_matched_ >= kUnmatchedBytes / 4; }
-
- private:
-  // Costs since the start:
-  uint64_t sent_ = 0;
-  uint64_t matched_there_ = 0;  // of what was sent, as the peer has told
-  uint64_t matched_ = 0;        // of what came from the peer
-  uint64_t told_matched_ = 0;   // as the peer knows
-};
-
 // The messages between this rank and one peer. There is one for each rank from the start.
 struct Peer : match::PeerQueues<PendingTransfer> {
-  EagerCredit credit;
-  uint32_t pieces_out = 0;  // under way
-  uint32_t next_rail = 0;   // of pieces from it
   // The last frame of either side:
   bool said_goodbye = false;
   bool gone = false;  // it has said goodbye
