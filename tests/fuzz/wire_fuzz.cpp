@@ -11,6 +11,7 @@
 #include "transports/frames/frame.hpp"
 #include "transports/tcp/data_connection.hpp"
 #include "transports/tcp/introduction.hpp"
+#include "transports/tcp/records.hpp"
 
 namespace tutti::tcp {
 namespace {
@@ -69,13 +70,14 @@ void come_in(Input input, bool sealed) {
   std::vector<std::byte> places[3];
   std::vector<Request> pieces(3);
   DataConnection wire(inbox);
+  auto stream = plain_stream();
   std::unique_ptr<Records> sender;
   if (sealed) {
     const SecretKey key{std::byte{5}};
-    wire.encrypt(Sealing(key), Sealing(key));
+    stream = sealed_stream(Sealing(key), Sealing(key));
     sender = std::make_unique<Records>(Sealing(key), Sealing(key));
   }
-  wire.begin(std::move(ends.here));
+  wire.begin(std::move(ends.here), std::move(stream));
   for (size_t i = 0; i < 3; ++i) {
     places[i].resize(input.number() * (i == 2 ? 400u : 1u));
     pieces[i].kind = Request::Kind::kPieceIn;

@@ -526,7 +526,7 @@ std::string congestion_control_after_some_messages(const std::string& name) {
   const Fd other(accept(listener.get(), nullptr, nullptr));
   Inbox inbox;
   DataConnection wire(inbox);
-  wire.begin(std::move(socket));
+  wire.begin(std::move(socket), plain_stream());
   std::vector<frames::Request> messages(32);
   for (frames::Request& message : messages) {
     message.kind = frames::Request::Kind::kPieceOut;

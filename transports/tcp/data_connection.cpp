@@ -4,13 +4,11 @@
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <string_view>
@@ -83,11 +81,11 @@ Completion Inbox::first() const {
   return {request, outcome.bytes, outcome.end};
 }
 
-void DataConnection::begin(Fd socket) {
+void DataConnection::begin(Fd socket, std::unique_ptr<ByteStream> stream) {
   socket_ = std::move(socket);
+  stream_ = std::move(stream);
   tune_data_connection(socket_.get());
-  rest_ = std::make_unique_for_overwrite<std::byte[]>(records_ != nullptr ? kRecordBytes
-                                                                          : tuned::kRestBytes);
+  rest_ = std::make_unique_for_overwrite<std::byte[]>(stream_->rest_bytes());
   write();
 }
 
@@ -123,18 +121,15 @@ void DataConnection::send(Request& request) {
 }
 
 void DataConnection::write() {
-  if (records_ != nullptr) return write_sealed();
   while (!out_.empty()) {
     std::array<Head, kMostRequests> heads;
     std::array<iovec, 2 * kMostRequests> parts;
     size_t count = 0;
-    size_t total = 0;
     for (Request* request = out_.first(); request != nullptr && count < kMostRequests;
          request = request->next, ++count) {
       heads[count] = head_of(*request);
       parts[2 * count] = {&heads[count], sizeof(Head)};
       parts[2 * count + 1] = {memory_of(*request), request->bytes};
-      total += sizeof(Head) + request->bytes;
     }
     // The first may have begun.
     size_t done = written_;
@@ -144,16 +139,11 @@ void DataConnection::write() {
       part->iov_len -= part_done;
       done -= part_done;
     }
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = 2 * count;
-    const ssize_t sent = sendmsg(socket_.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0 && errno == EAGAIN) return;
-    if (sent < 0) return fail(std::strerror(errno));
-    const bool all = static_cast<size_t>(sent) == total - written_;
-    finish_written(static_cast<size_t>(sent));
-    if (!all) return;
+    const ByteStream::Outcome outcome =
+        stream_->write(socket_.get(), std::span(parts).first(2 * count));
+    finish_written(outcome.bytes);
+    if (!outcome.failure.empty()) return fail(std::string(outcome.failure));
+    if (outcome.is_last) return;
   }
 }
 
@@ -249,40 +239,29 @@ size_t DataConnection::take(const std::byte* from, size_t bytes) {
   }
 }
 
-void DataConnection::read() {
-  if (records_ != nullptr) return read_sealed();
-  for (size_t total = 0; total < kMostRead;) {
-    rest_from_ += take(rest_.get() + rest_from_, rest_to_ - rest_from_);
-    if (!open() || rest_from_ < rest_to_) return;
-    rest_from_ = rest_to_ = 0;
-    if (head_bytes_ == sizeof(Head) && place_ == nullptr) return;
-    const size_t wanted = place_ != nullptr ? head_.bytes - taken_ : 0;
-    const ssize_t got = wanted > 0
-                            ? read_place_and_rest(wanted)
-                            : recv(socket_.get(), rest_.get(), tuned::kRestBytes, MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) return;
-    if (got < 0) return fail(std::strerror(errno));
-    if (got == 0) return fail("the connection was closed");
-    const auto bytes = static_cast<size_t>(got);
-    total += bytes;
-    rest_to_ = bytes - std::min(bytes, wanted);
-    if (wanted > 0) arrived(std::min(bytes, wanted));
-    if (bytes == wanted + tuned::kRestBytes) continue;
-    rest_from_ += take(rest_.get(), rest_to_);  // and there was no more
-    if (rest_from_ == rest_to_) rest_from_ = rest_to_ = 0;
-    return;
-  }
+// Takes what was read beyond the last place. False: there is no place for it now, or no connection
+// any more.
+bool DataConnection::take_rest() {
+  rest_from_ += take(rest_.get() + rest_from_, rest_to_ - rest_from_);
+  if (!open() || rest_from_ < rest_to_) return false;
+  rest_from_ = rest_to_ = 0;
+  return true;
 }
 
-// Reads like recv(2): `wanted` bytes to their place, and what follows them to the rest.
-ssize_t DataConnection::read_place_and_rest(size_t wanted) {
-  std::array<iovec, 2> parts = {iovec{memory_of(*place_) + taken_, wanted},
-                                iovec{rest_.get(), tuned::kRestBytes}};
-  msghdr message{};
-  message.msg_iov = parts.data();
-  message.msg_iovlen = parts.size();
-  return recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+void DataConnection::read() {
+  for (size_t total = 0; total < kMostRead;) {
+    if (!take_rest() || (head_bytes_ == sizeof(Head) && place_ == nullptr)) return;
+    std::span<std::byte> place;
+    if (place_ != nullptr) place = {memory_of(*place_) + taken_, head_.bytes - taken_};
+    const ByteStream::Outcome outcome = stream_->read(socket_.get(), place, rest_.get());
+    if (!outcome.failure.empty()) return fail(std::string(outcome.failure));
+    total += outcome.bytes + outcome.rest;
+    rest_to_ = outcome.rest;
+    if (outcome.bytes > 0) arrived(outcome.bytes);
+    if (!outcome.is_last) continue;
+    (void)take_rest();
+    return;
+  }
 }
 
 }  // namespace tutti::tcp

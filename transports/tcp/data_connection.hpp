@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // One connection to a peer. Requests go out over it in order, each behind a head; arrivals go
-// straight to their place. That stream of bytes may go encrypted (records.hpp).
+// straight to their place. That stream of bytes may go encrypted (byte_stream.hpp).
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 #include "core/tuned.hpp"
 #include "transports/frames/port.hpp"
 #include "transports/match/queue.hpp"
-#include "transports/tcp/records.hpp"
+#include "transports/tcp/byte_stream.hpp"
 
 namespace tutti::tcp {
 
@@ -63,11 +63,7 @@ class DataConnection {
   [[nodiscard]] bool open() const { return socket_.open(); }
   [[nodiscard]] int socket() const { return socket_.get(); }
   // Takes over a socket whose handshake is done, and sends what waits.
-  void begin(Fd socket);
-  // Comes before begin(): seals the bytes that come and go.
-  void encrypt(Sealing incoming, Sealing outgoing) {
-    records_ = std::make_unique<Records>(incoming, outgoing);
-  }
+  void begin(Fd socket, std::unique_ptr<ByteStream> stream);
 
   // The reason why there will be no connection any more; empty if there may.
   [[nodiscard]] const std::string& failure() const { return failure_; }
@@ -88,9 +84,7 @@ class DataConnection {
   [[nodiscard]] bool has_more() const { return !out_.empty(); }
   void write();
   // Whether something was read for which there was no place.
-  [[nodiscard]] bool holds_back() const {
-    return rest_from_ < rest_to_ || (records_ != nullptr && records_->has_whole());
-  }
+  [[nodiscard]] bool holds_back() const { return rest_from_ < rest_to_ || stream_->holds_back(); }
   void read();
 
  private:
@@ -99,18 +93,13 @@ class DataConnection {
   size_t take(const std::byte* from, size_t bytes);
   bool find_place();
   void arrived(size_t bytes);
-  ssize_t read_place_and_rest(size_t wanted);
-  // data_connection_sealed.cpp
-  void write_sealed();
-  std::span<const std::byte> text_to_seal();
-  void read_sealed();
-  bool open_record();
+  bool take_rest();
 
   Inbox& inbox_;
   frames::Request* until_broken_;
   Fd socket_;
   std::string failure_;
-  std::unique_ptr<Records> records_;  // null: in the clear
+  std::unique_ptr<ByteStream> stream_;  // of the socket
 
   RequestQueue out_;
   size_t written_ = 0;  // of the first, its head included

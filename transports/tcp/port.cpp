@@ -164,8 +164,9 @@ void TcpPort::begin(int rank, Introduction& introduction) {
   ++connected_;
   connections_.push_back(&connection);
   const Handshake& handshake = introduction.handshake();
-  if (settings_.encrypt) connection.encrypt(handshake.incoming(), handshake.outgoing());
-  connection.begin(introduction.take_socket());
+  auto stream = settings_.encrypt ? sealed_stream(handshake.incoming(), handshake.outgoing())
+                                  : plain_stream();
+  connection.begin(introduction.take_socket(), std::move(stream));
   if (all_connected()) listener_.close();
 }
 
