@@ -55,7 +55,7 @@ bool DeviceMessage::is_memory_of_device() const {
 // sender before it is received. Other memory is announced if it takes several pieces.
 bool DeviceMessage::is_announced() const {
   if (!on_device_ || arguments_.peer == comm().rank()) return false;
-  return bytes() > (is_memory_of_device() ? comm().messages().eager_bytes() : kPieceBytes);
+  return bytes() > (is_memory_of_device() ? comm().messages().eager_bytes() : kStagedPieceBytes);
 }
 
 Status DeviceMessage::copy(DeviceWork& work, devices::DeviceEngine& engine, void* dst,
@@ -117,7 +117,7 @@ Status DeviceMessage::describe(DescribedBytes& described) {
   const Result<ExportedBuffer> exported = side_->peers().export_buffer(arguments_.buffer, place_);
   if (exported.ok()) described.buffer = *exported;
   if (described.buffer.fd >= 0) described.address = side_->peers().address();
-  return bytes() <= kPieceBytes ? exported.status() : Status();
+  return bytes() <= kStagedPieceBytes ? exported.status() : Status();
 }
 
 // Lets the receiver say how it wants them.
@@ -236,11 +236,11 @@ Task DeviceMessage::pass_pieces(int peer, uint32_t number, uint64_t bytes) {
     piece.peer = peer;
     piece.tag = hidden_tag(Hidden::kBytes, number);
     piece.type = DataType::kUint8;
-    piece.buffer = static_cast<std::byte*>(arguments_.buffer) + index * kPieceBytes;
-    piece.count = std::min(kPieceBytes, bytes - index * kPieceBytes);
+    piece.buffer = static_cast<std::byte*>(arguments_.buffer) + index * kStagedPieceBytes;
+    piece.count = std::min(kStagedPieceBytes, bytes - index * kStagedPieceBytes);
     return piece;
   };
-  Pipeline pieces((bytes + kPieceBytes - 1) / kPieceBytes, kPiecesAtATime, [&](uint64_t index) {
+  Pipeline pieces((bytes + kStagedPieceBytes - 1) / kStagedPieceBytes, kPiecesAtATime, [&](uint64_t index) {
     const MessageArguments piece = piece_from(index);
     return arguments_.sends ? send_piece(piece, index) : receive_piece(piece);
   });

@@ -29,12 +29,12 @@ struct StagedPiece {
 };
 
 // The most bytes of the longer buffer in a piece, if all blocks are as long as the longest.
-inline constexpr uint64_t kPieceBytes = 4 << 20;
+inline constexpr uint64_t kStagedPieceBytes = 4 << 20;
 
 // The number of pieces, at least 1. If ranks know the sizes of their own blocks only
 // (sizes_are_own()), it counts this rank's blocks. The call then takes the most pieces of any rank.
-uint64_t number_of_pieces(const Call& call, int ranks, uint64_t piece_bytes = kPieceBytes);
+uint64_t number_of_pieces(const Call& call, int ranks, uint64_t piece_bytes = kStagedPieceBytes);
 StagedPiece piece_of(const Call& call, int rank, int ranks, uint64_t index,
-                     uint64_t piece_bytes = kPieceBytes);
+                     uint64_t piece_bytes = kStagedPieceBytes);
 
 }  // namespace tutti

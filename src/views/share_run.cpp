@@ -71,7 +71,7 @@ Status ShareRun::take_between() {
   if (bytes_between_ > 0) return {};
   bytes_between_ =
       devices::bytes_between_parts(on_.call.op, on_.call.type, shares_.neighbors().size(),
-                                   kPieceBytes / type_size(on_.call.type));
+                                   kStagedPieceBytes / type_size(on_.call.type));
   return on_.side.take(on_.activity, bytes_between_, between_, devices::MemoryKind::kDevice);
 }
 

@@ -8,7 +8,7 @@ namespace tutti_test {
 namespace {
 
 constexpr size_t kCounts[] = {0, 1, 7, 1000};
-// In pieces: more than kPieceBytes of any type.
+// In pieces: more than kStagedPieceBytes of any type.
 constexpr size_t kLong = (5 << 20) + 3;
 
 // Each form, in place or not, aligned or not: by turns, as the hosts' conformance has all of them.

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "transports/match/pending_transfer.hpp"
-#include "transports/match/posted.hpp"
+#include "transports/match/posted_receives.hpp"
 #include "transports/match/queue.hpp"
 #include "transports/transport.hpp"
 
@@ -69,11 +69,11 @@ class Matching {
 
  private:
   struct Source {
-    Posted<Op> posted;
+    PostedReceives<Op> posted;
     Queue<Unexpected> messages;
   };
 
-  Posted<Op>& posted_for(int source) {
+  PostedReceives<Op>& posted_for(int source) {
     return source == kAnySource ? posted_any_ : sources_[static_cast<size_t>(source)].posted;
   }
   [[gnu::noinline]] Op* find_and_take(int source, Tag tag) {
@@ -106,7 +106,7 @@ class Matching {
   }
 
   std::vector<Source> sources_;
-  Posted<Op> posted_any_;
+  PostedReceives<Op> posted_any_;
   uint64_t posted_ = 0;   // so far
   uint64_t arrived_ = 0;  // so far
 };

@@ -22,7 +22,7 @@ void LongMessages::note_received(Peer& from, const PendingTransfer& receive, Rou
 }
 
 void LongMessages::settle(Peer& from, double now) {
-  const Received received = *std::exchange(from.uncounted, std::nullopt);
+  const UncountedMessage received = *std::exchange(from.uncounted, std::nullopt);
   took(from, received.route, received.bytes,
        seconds_of_both(received.begun_s, received.ended_s, now));
 }

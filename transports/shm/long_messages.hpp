@@ -25,7 +25,7 @@ class LongMessages {
   [[nodiscard]] Routes::Route route_of(Peer& from, bool higher, uint64_t bytes);
 
   // A message that was asked for is here. If others go in the other direction meanwhile, it counts
-  // when the first of these has gone, too (Received).
+  // when the first of these has gone, too (UncountedMessage).
   void note_received(Peer& from, const PendingTransfer& receive, Routes::Route route);
   // A send to that peer that was asked for is over.
   void note_sent(Peer& to) {

@@ -37,9 +37,9 @@ struct UnexpectedMessage : match::UnexpectedMessage<UnexpectedMessage, PendingTr
 };
 
 struct Peer : match::PeerQueues<PendingTransfer>, RingPair {
-  Queue<PendingTransfer> pulls;       // receives that read its memory
-  uint32_t asked = 0;                 // sends that wait for its answer
-  std::optional<Received> uncounted;  // until what is sent to it has gone, too
+  Queue<PendingTransfer> pulls;               // receives that read its memory
+  uint32_t asked = 0;                         // sends that wait for its answer
+  std::optional<UncountedMessage> uncounted;  // until what is sent to it has gone, too
   // The routes of its long messages, unless cores are oversubscribed. They are made at the first
   // one, for they are large.
   std::unique_ptr<Routes> routes;

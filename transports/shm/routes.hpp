@@ -81,7 +81,7 @@ class Routes {
 // A message that has arrived, between ranks that have a core each. If another goes in the other
 // direction meanwhile, it counts when both have arrived. The first one there has had more than its
 // share of what they use (MessageSample).
-struct Received {
+struct UncountedMessage {
   Routes::Route route = Routes::Route::kRead;
   uint64_t bytes = 0;
   double begun_s = 0;  // when it met its receive

@@ -18,7 +18,7 @@ namespace tutti::match {
 
 // `Receive` is a transport's operation.
 template <typename Receive>
-class Posted {
+class PostedReceives {
  public:
   void push(Receive& receive) {
     if (in_buckets_ > 0 && receive.mask == mask_) [[unlikely]]
