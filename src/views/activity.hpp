@@ -6,6 +6,7 @@
 // still use it.
 #pragma once
 
+#include "transports/match/queue.hpp"
 #include "views/task.hpp"
 
 namespace tutti {
@@ -19,6 +20,9 @@ class Activity {
   Activity& operator=(const Activity&) = delete;
   // Begins anew, with nothing under way.
   void reset() { leaks_ = host_failed_ = false; }
+  // The parts, which come and go by themselves.
+  void add(InFlight& part) { parts_.push_first(part); }
+  void remove(InFlight& part) { parts_.remove(part); }
   // Whether nothing is under way. If `late`, what the device has not done by now is given up.
   bool at_rest(bool late);
   // The device may use memory of the call for ever: it is not given back (BorrowedMemory).
@@ -29,8 +33,7 @@ class Activity {
   [[nodiscard]] bool host_failed() const { return host_failed_; }
 
  private:
-  friend class InFlight;
-  InFlight* first_ = nullptr;
+  match::Queue<InFlight> parts_;  // the latest first
   bool leaks_ = false;
   bool host_failed_ = false;
 };
@@ -38,32 +41,23 @@ class Activity {
 // A part of an activity: something that may be under way.
 class InFlight : public Awaited {
  public:
-  explicit InFlight(Activity& activity)
-      : activity_(activity), next_(activity.first_), link_(&activity.first_) {
-    if (next_ != nullptr) next_->link_ = &next_;
-    activity.first_ = this;
-  }
+  explicit InFlight(Activity& activity) : activity_(activity) { activity_.add(*this); }
 
   // See Activity.
   virtual bool at_rest(bool late) = 0;
 
+  InFlight* previous = nullptr;  // the activity's
+  InFlight* next = nullptr;
+
  protected:
-  ~InFlight() {
-    if (next_ != nullptr) next_->link_ = link_;
-    *link_ = next_;
-  }
+  ~InFlight() { activity_.remove(*this); }
 
   Activity& activity_;
-
- private:
-  friend class Activity;
-  InFlight* next_;
-  InFlight** link_;  // what points here
 };
 
 inline bool Activity::at_rest(bool late) {
-  for (InFlight* one = first_; one != nullptr; one = one->next_) {
-    if (!one->at_rest(late)) return false;
+  for (InFlight* part = parts_.first(); part != nullptr; part = part->next) {
+    if (!part->at_rest(late)) return false;
   }
   return true;
 }

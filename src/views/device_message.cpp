@@ -74,7 +74,7 @@ Task DeviceMessage::send() {
   MessageArguments sent = arguments_;
   if (is_announced()) {
     co_await marker_passed();
-    co_await Until(Waits::kForPeers, [this]() -> Result<bool> { return may_send_; });
+    co_await Until(Waits::kForPeers, [this]() -> Result<bool> { return queue_.may_send(); });
     DescribedBytes described;
     const Status known = describe(described);
     if (known.ok()) {
@@ -103,7 +103,8 @@ Task DeviceMessage::send() {
   } else {
     co_await marker_passed();
   }
-  co_await Until(Waits::kForPeers, [this]() -> Result<bool> { return may_send_ || handed_over_; });
+  co_await Until(Waits::kForPeers,
+                 [this]() -> Result<bool> { return queue_.may_send() || handed_over_; });
   handed_over_ = true;
   TUTTI_OR_FAIL(message.start(sent));
   co_await message;
@@ -240,10 +241,11 @@ Task DeviceMessage::pass_pieces(int peer, uint32_t number, uint64_t bytes) {
     piece.count = std::min(kStagedPieceBytes, bytes - index * kStagedPieceBytes);
     return piece;
   };
-  Pipeline pieces((bytes + kStagedPieceBytes - 1) / kStagedPieceBytes, kPiecesAtATime, [&](uint64_t index) {
-    const MessageArguments piece = piece_from(index);
-    return arguments_.sends ? send_piece(piece, index) : receive_piece(piece);
-  });
+  Pipeline pieces((bytes + kStagedPieceBytes - 1) / kStagedPieceBytes, kPiecesAtATime,
+                  [&](uint64_t index) {
+                    const MessageArguments piece = piece_from(index);
+                    return arguments_.sends ? send_piece(piece, index) : receive_piece(piece);
+                  });
   co_await pieces;
 }
 

@@ -33,11 +33,11 @@ class DeviceMessage : public DeviceOperation {
   [[nodiscard]] const tutti_recv_info* received() const override {
     return arguments_.sends || !done() || !status().ok() ? nullptr : &info_;
   }
+  [[nodiscard]] bool is_message() const override { return true; }
+  [[nodiscard]] bool unsent() const override { return arguments_.sends && !handed_over_; }
 
  protected:
   Task carry_out() override { return arguments_.sends ? send() : receive(); }
-  [[nodiscard]] bool is_message() const override { return true; }
-  [[nodiscard]] bool unsent() const override { return arguments_.sends && !handed_over_; }
 
  private:
   Task send();

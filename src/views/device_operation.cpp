@@ -103,7 +103,6 @@ Status DeviceOperation::why_it_cannot_go_on() const {
                         what(), comm().rank(), comm().executor().timeout_ms());
 }
 
-// Runs the operation on, whatever fails in it. Returns whether it has ended.
 bool DeviceOperation::run() {
   try {
     return advance();
@@ -145,7 +144,6 @@ bool DeviceOperation::advance() {
   return true;
 }
 
-// Ends this activation; returns what complete() does.
 bool DeviceOperation::end() {
   {
     const std::lock_guard lock(event_mutex_);

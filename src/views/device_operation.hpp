@@ -29,16 +29,20 @@ class DeviceOperation : public Completion {
   // until the next one or the end of this object.
   Result<void*> event();
 
- protected:
-  friend class ViewQueue;
-
-  // The whole operation. The thread that starts it runs the part before the first await, which
-  // touches no engine.
-  virtual Task carry_out() = 0;
+  // ---- for its queue
   // Whether it goes on beside others, as messages do; collectives run one after the other.
   [[nodiscard]] virtual bool is_message() const { return false; }
   // Whether this is a send that later sends may not overtake: it has not been handed over.
   [[nodiscard]] virtual bool unsent() const { return false; }
+  // Runs the operation on, whatever fails in it. Returns whether it has ended.
+  bool run();
+  // Ends this activation; returns what complete() does.
+  bool end();
+
+ protected:
+  // The whole operation. The thread that starts it runs the part before the first await, which
+  // touches no engine.
+  virtual Task carry_out() = 0;
   // Whether an error of this breaks the communicator, as its peers wait.
   [[nodiscard]] virtual bool breaks() const { return false; }
   // Whether its error names the call already.
@@ -63,13 +67,10 @@ class DeviceOperation : public Completion {
   ViewQueue& queue_;
   DeviceSide* const side_;
   Activity activity_;
-  bool may_send_ = true;  // no earlier send is unsent
 
  private:
-  bool run();
   bool advance();
   void note_failure();
-  bool end();
   void end_at_once(const Status& failed);
   Result<bool> has_passed_marker(const ViewQueue* patient);
   [[nodiscard]] Status named(const Status& error) const;

@@ -60,6 +60,8 @@ class DeviceSide {
   // Memory for a call, which `activity` outlives; none for 0 bytes. Any thread.
   Status take(Activity& activity, size_t bytes, BorrowedMemory& taken,
               devices::MemoryKind kind = devices::MemoryKind::kPinned);
+  // Takes memory of a call back; only BorrowedMemory calls this. Any thread.
+  void give_back(devices::MemoryKind kind, void* data, size_t bytes) noexcept;
   // Memory of the context that was allocated for the application. Any thread.
   Status free(void* memory);
 
@@ -80,9 +82,6 @@ class DeviceSide {
  private:
   explicit DeviceSide(std::shared_ptr<devices::DeviceContext> context)
       : context_(std::move(context)), peers_(*context_) {}
-  friend class BorrowedMemory;
-  void give_back(devices::MemoryKind kind, void* data, size_t bytes) noexcept;
-
   struct Spare {
     devices::MemoryKind kind;
     void* data;

@@ -112,12 +112,11 @@ void ViewQueue::progress_messages(std::vector<DeviceOperation*>& ended) {
     const std::lock_guard lock(queues_lock_);
     now.assign(messages_.begin(), messages_.end());
   }
-  bool may_send = true;
+  may_send_ = true;
   for (DeviceOperation* const message : now) {
     ended.reserve(ended.size() + 1);
-    message->may_send_ = may_send;
     const bool over = message->run();
-    if (!over && message->unsent()) may_send = false;
+    if (!over && message->unsent()) may_send_ = false;
     if (!over) continue;
     ended.push_back(message);
     const std::lock_guard lock(queues_lock_);

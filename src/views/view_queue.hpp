@@ -39,6 +39,9 @@ class ViewQueue : public HelpedProgress {
   // says; the same on all ranks.
   [[nodiscard]] bool all_have_reached(uint64_t digest) const;
   void note_that_all_reach(uint64_t digest);
+  // Whether the message that is being run may be handed over, if it is a send: no earlier one is
+  // unsent.
+  [[nodiscard]] bool may_send() const { return may_send_; }
   // The time for which the thread that makes progress may wait in a driver: none, unless a thread
   // waits for the only operation.
   [[nodiscard]] devices::Patience patience() const;
@@ -65,6 +68,7 @@ class ViewQueue : public HelpedProgress {
   PlanCache plans_;               // guarded by progress_lock_; of calls on devices
   bool direct_ = true;            // guarded by progress_lock_; whether devices may run calls
   std::deque<uint64_t> reached_;  // guarded by progress_lock_; the last digests
+  bool may_send_ = true;          // guarded by progress_lock_; of the message that is being run
   BriefLock queues_lock_;
   // Guarded by queues_lock_:
   std::deque<DeviceOperation*> calls_;
