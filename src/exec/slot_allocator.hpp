@@ -14,7 +14,6 @@
 
 #include "core/status.hpp"
 #include "exec/call_log.hpp"
-#include "transports/ping_pong.hpp"
 #include "transports/transport.hpp"
 
 namespace tutti {
@@ -49,9 +48,10 @@ class SlotAllocator {
     return next + extent <= size_class.room ? next : 0;
   }
 
-  // Begins a call with ping-pong slots (sched/schedule.hpp). Returns whether the two ranks use each
-  // other's in it.
-  bool swap() { return ping_pong_.exchange() != 0; }
+  // Begins a call with ping-pong slots (sched/schedule.hpp), which the two ranks swap from call to
+  // call: each writes next what it has read last, which its caches have. Returns whether they use
+  // each other's in it.
+  bool swap() { return swapped_ = !swapped_; }
   [[nodiscard]] bool must_grow_ping_pong(uint64_t extent) const {
     return extent > ping_pong_reserved_;
   }
@@ -85,7 +85,7 @@ class SlotAllocator {
   uint32_t last_call_ = 0;                   // which it was
   uint32_t alike_from_ = 0;                  // since when all calls up to it did so
   uint64_t ping_pong_reserved_ = 0;
-  PingPong ping_pong_{0};               // as the first of the two ranks sees the slots
+  bool swapped_ = false;                // the ping-pong slots
   std::array<Use, kCallLines> uses_{};  // by call
 };
 
