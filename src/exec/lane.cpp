@@ -2,6 +2,8 @@
 #include "exec/lane.hpp"
 
 #include "exec/lane_errors.hpp"
+#include "exec/lane_measures.hpp"
+#include "exec/lane_peers.hpp"
 #include "exec/lane_run.hpp"
 
 namespace tutti {

@@ -4,7 +4,7 @@
 // as many lanes as workers; lane w of one rank talks to lane w of its peers only, so lanes share
 // nothing.
 //
-// A lane belongs to one thread at a time (exec/operation.hpp says to which) and never waits:
+// A lane belongs to one thread at a time (exec/lane_queue.hpp says to which) and never waits:
 // advance() goes on until it would have to.
 //
 // The lane itself runs the steps. The steps need parts, each with its own state:
@@ -24,8 +24,7 @@
 // A call ends when all peers have entered it. A schedule that may run ahead (Traits::runs_ahead),
 // as that of a broadcast's root, ends at once.
 //
-// The functions are in lane_run.hpp (a call from start to end) and lane_errors.hpp (its words), for
-// those who instantiate the template alone.
+// The functions are in lane_*.hpp, for those who instantiate the template alone.
 #pragma once
 
 #include <cstddef>
@@ -134,37 +133,40 @@ class BasicLane {
  private:
   // A call from its start to its end (lane_run.hpp).
   void bind(const Call& call);
-  Status map_windows();
   void place_slots();
   bool begin();
   void enter();
   bool run(const Step& step);
   void publish(uint32_t tick);
-  bool arrived(const Step& step);
-  bool arrived(int peer, uint32_t tick);
-  bool all_arrived(uint32_t tick);
-  bool has_come_to(int peer, uint32_t tick);
-  bool entered(int peer);
-  bool all_entered();
-  bool go_on_mapped();
-  bool was_not_stopped();
-  void start_trial();
-  void finish_trial();
-  void finish();
+  bool await(const Step& step);
+  bool has_published(int peer, uint32_t tick);
+  bool all_have_published(uint32_t tick);
+  bool sees_tick(int peer, uint32_t tick);
+  bool has_entered(int peer);
+  bool all_have_entered();
   void take_next_lines();
   void fetch_next_of(int peer);
-  [[nodiscard]] uint64_t block_bytes() const { return arguments_->count * plan_->element_bytes; }
-
   void copy(const Step& step, const std::byte* src);
   void reduce(const Step& step);
-  bool pull(const Step& step);
-  bool expect(const Step& step);
-  bool receive(const Step& step);
-  bool sends_done();
   [[nodiscard]] bool is_non_temporal(const Step& step) const;
   [[nodiscard]] CopyHint hint_of(const Step& step) const {
     return is_non_temporal(step) ? CopyHint::kNonTemporal : CopyHint::kTemporal;
   }
+  bool sends_done();
+  bool was_not_stopped();
+  void finish();
+  [[nodiscard]] uint64_t block_bytes() const { return arguments_->count * plan_->element_bytes; }
+
+  // Memory of peers, and messages (lane_peers.hpp).
+  Status map_windows();
+  bool go_on_mapped();
+  bool pull(const Step& step);
+  bool expect(const Step& step);
+  bool receive(const Step& step);
+
+  // Measurements (lane_measures.hpp).
+  void start_trial();
+  void finish_trial();
   void time_load(uint32_t call);
   uint32_t watched_tick(int peer);
 

@@ -1,10 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A call on a lane, from its start to its end: it begins, enters, runs its steps, waits for peers
-// and ends.
+// and ends. Steps that read buffers of peers or receive messages are in lane_peers.hpp.
 #pragma once
-
-#include <fmt/format.h>
 
 #include <utility>
 
@@ -59,13 +57,6 @@ void BasicLane<Parts>::start(const Plan& plan, const ScheduledPlan& part, const 
 }
 
 template <typename Parts>
-[[gnu::noinline]] void BasicLane<Parts>::start_trial() {
-  const Arms& arms = plan_->arms;
-  const size_t arm = trials_.start(arms, block_bytes(), trials_.decides(arms) ? now_s() : 0);
-  if (arm > 0) part_ = part_->other_arms[arm - 1].get();
-}
-
-template <typename Parts>
 void BasicLane<Parts>::bind(const Call& call) {
   std::byte* send = engine_.start(call, part_->traits.most_sources, ranks_, plan_->element_bytes);
   auto* recv = static_cast<std::byte*>(call.recv);
@@ -77,12 +68,6 @@ void BasicLane<Parts>::bind(const Call& call) {
   if (part_->traits.uses_lines) addresses_.set_lines(log_);
   if (part_->slot_extent > 0) place_slots();
   if (part_->traits.uses_window && status_.ok()) status_ = map_windows();
-}
-
-template <typename Parts>
-[[gnu::noinline]] Status BasicLane<Parts>::map_windows() {
-  Status mapped = addresses_.map_windows();
-  return mapped.ok() && part_->traits.writes_window ? window_->reserve_window() : mapped;
 }
 
 template <typename Parts>
@@ -123,13 +108,13 @@ template <typename Parts>
 Advance BasicLane<Parts>::advance(size_t stop) {
   if (!status_.ok()) return Advance::kFailed;
   if (!begun_ && !begin()) return status_.ok() ? Advance::kBlocked : Advance::kFailed;
-  bool through = window_ == nullptr || part_->traits.enters || all_entered();
+  bool through = window_ == nullptr || part_->traits.enters || all_have_entered();
   const size_t first = next_;
   while (through && next_ < stop && next_ < part_->schedule.steps.size()) {
     through = run(part_->schedule.steps[next_]);
   }
   const bool needs_nobody = window_ == nullptr || part_->traits.runs_ahead;
-  if (through && next_ < stop && sends_done() && (needs_nobody || all_entered()) &&
+  if (through && next_ < stop && sends_done() && (needs_nobody || all_have_entered()) &&
       was_not_stopped()) {
     finish();
     return Advance::kDone;
@@ -163,7 +148,7 @@ bool BasicLane<Parts>::run(const Step& step) {
       break;
     case StepKind::kPublish: publish(step.tick); break;
     case StepKind::kAwait:
-      if (!arrived(step)) return false;
+      if (!await(step)) return false;
       if (part_->when_mapped != nullptr && step.peer == kAllPeers &&
           addresses_.sees_all_buffers()) {
         return go_on_mapped();
@@ -205,7 +190,7 @@ void BasicLane<Parts>::publish(uint32_t tick) {
 
 // The choice of what is inlined here makes small calls shorter (docs/notes/15).
 template <typename Parts>
-[[gnu::noinline]] bool BasicLane<Parts>::has_come_to(int peer, uint32_t tick) {
+[[gnu::noinline]] bool BasicLane<Parts>::sees_tick(int peer, uint32_t tick) {
   if (log_.knows_tick(peer, tick)) return true;
   const uint32_t now = staging_.watches(peer) ? watched_tick(peer)
                                               : log_.tick_of(peer).load(std::memory_order_acquire);
@@ -215,43 +200,32 @@ template <typename Parts>
 }
 
 template <typename Parts>
-[[gnu::always_inline]] inline bool BasicLane<Parts>::arrived(int peer, uint32_t tick) {
+[[gnu::always_inline]] inline bool BasicLane<Parts>::has_published(int peer, uint32_t tick) {
   if (peer == rank_) return true;
-  if (!entered(peer)) return false;
-  return tick == 1 || has_come_to(peer, tick);
+  if (!has_entered(peer)) return false;
+  return tick == 1 || sees_tick(peer, tick);
 }
 
 template <typename Parts>
-[[gnu::always_inline]] inline bool BasicLane<Parts>::all_arrived(uint32_t tick) {
+[[gnu::always_inline]] inline bool BasicLane<Parts>::all_have_published(uint32_t tick) {
   for (; next_peer_ < ranks_; ++next_peer_) {
-    if (!arrived(next_peer_, tick)) return false;
+    if (!has_published(next_peer_, tick)) return false;
   }
   next_peer_ = 0;
   return true;
 }
 
 template <typename Parts>
-bool BasicLane<Parts>::arrived(const Step& step) {
+bool BasicLane<Parts>::await(const Step& step) {
   const bool all = step.peer == kAllPeers;
-  if (!(all ? all_arrived(step.tick) : arrived(step.peer, step.tick))) return false;
+  if (!(all ? all_have_published(step.tick) : has_published(step.peer, step.tick))) return false;
   if (staging_.probes() && (all || staging_.probes_peer(step.peer))) [[unlikely]]
     time_load(log_.call());
   return true;
 }
 
-// The other schedule goes on behind the entry, with which both begin, and which is done.
 template <typename Parts>
-bool BasicLane<Parts>::go_on_mapped() {
-  trials_.forget_time();
-  part_ = part_->when_mapped.get();
-  next_ = 1;
-  addresses_.set_scratch(engine_.scratch(part_->schedule.scratch_bytes));
-  addresses_.take_mapped_buffers();
-  return true;
-}
-
-template <typename Parts>
-bool BasicLane<Parts>::entered(int peer) {
+bool BasicLane<Parts>::has_entered(int peer) {
   const uint32_t call = log_.call();
   if (log_.knows_entry(peer, call)) return true;
   const CallLog::Look look = log_.look_at(peer, call);
@@ -266,9 +240,9 @@ bool BasicLane<Parts>::entered(int peer) {
 }
 
 template <typename Parts>
-bool BasicLane<Parts>::all_entered() {
+bool BasicLane<Parts>::all_have_entered() {
   for (int peer = 0; peer < ranks_; ++peer) {
-    if (peer != rank_ && !entered(peer)) return false;
+    if (peer != rank_ && !has_entered(peer)) return false;
   }
   log_.note_all_entered();
   return true;
@@ -335,68 +309,13 @@ void BasicLane<Parts>::reduce(const Step& step) {
                  step.bytes, options);
 }
 
-// The source is an address of the peer's process.
-template <typename Parts>
-bool BasicLane<Parts>::pull(const Step& step) {
-  const auto from = reinterpret_cast<uint64_t>(addresses_.of(step.src));
-  if (!reader_.asks()) {
-    if (const std::byte* seen = window_->mapped(step.peer, from, step.bytes)) {
-      copy(step, seen);
-      return true;
-    }
-  }
-  const Result<bool> read = reader_.read(step.peer, addresses_.of(step.dst), from, step.bytes);
-  return read.ok() ? *read : fail(read.status());
-}
-
-template <typename Parts>
-bool BasicLane<Parts>::expect(const Step& step) {
-  const auto head = engine_.template get<BlockHead>(addresses_.of(step.src));
-  if (head.bytes == step.bytes) [[likely]]
-    return true;
-  return fail(faults().of_size(step.peer, step.bytes, fmt::format("{} bytes", head.bytes)));
-}
-
-template <typename Parts>
-bool BasicLane<Parts>::receive(const Step& step) {
-  messages_.post(part_->schedule, part_->receives, next_,
-                 [this](const Ref& ref) { return addresses_.of(ref); });
-  switch (messages_.receive(step.bytes)) {
-    case StepMessages::Received::kDone: return true;
-    case StepMessages::Received::kNotYet: return false;
-    case StepMessages::Received::kFailed: return fail(messages_.failed());
-    case StepMessages::Received::kOtherSize:
-      return fail(faults().of_size(step.peer, step.bytes, messages_.received()));
-    case StepMessages::Received::kOtherCall:
-      stranger_ = names_.number_of(step.peer);
-      return fail(faults().of_stranger(step.peer));
-  }
-  return false;
-}
-
-// Times a load of a peer's record of the call, which no other rank reads unless a call fails.
-template <typename Parts>
-[[gnu::noinline]] void BasicLane<Parts>::time_load(uint32_t call) {
-  staging_.probe(&log_.record_at(staging_.next_probed(), call), call);
-}
-
-// The load that finds a new tick is the one that has fetched its line from the writer.
-template <typename Parts>
-[[gnu::noinline]] uint32_t BasicLane<Parts>::watched_tick(int peer) {
-  const std::atomic<uint32_t>& tick = log_.tick_of(peer);
-  const uint32_t ticks = load_ticks(&tick);
-  const uint32_t now = tick.load(std::memory_order_acquire);
-  if (now != log_.seen_tick(peer)) staging_.saw_tick(peer, ticks);
-  return now;
-}
+// ---- the end -----------------------------------------------------------------------------------
 
 template <typename Parts>
 bool BasicLane<Parts>::sends_done() {
   if (messages_.sends_done()) return true;
   return messages_.failed().ok() ? false : fail(messages_.failed());
 }
-
-// ---- the end -----------------------------------------------------------------------------------
 
 // A peer that has given the call up may have changed its buffers since. It stopped the communicator
 // before that, so if that is not stopped now, what was read is what the peer gave.
@@ -406,24 +325,6 @@ bool BasicLane<Parts>::was_not_stopped() {
   std::atomic_thread_fence(std::memory_order_acquire);
   if (transport_.recovery().shared_state()->stop.load(std::memory_order_acquire) == 0) return true;
   return fail({Code::kAborted, "the communicator was stopped during the call"});
-}
-
-template <typename Parts>
-[[gnu::noinline]] void BasicLane<Parts>::finish_trial() {
-  const uint64_t bytes = block_bytes();
-  // Calls move through slots, so these are cold after others; ping-pong slots are not.
-  const bool moves = bytes <= slots_.slot_bytes() && !plan_->scheduled()->ping_pong_slots;
-  const CallTrials::Ended ended = {
-      .collective = arguments_->collective,
-      .call = log_.call(),
-      .block_bytes = bytes,
-      .ranks = ranks_,
-      .reads_peers = part_->schedule.exports_buffers,
-      .uses_slots = moves,
-      .slots_are_new = part_->slot_extent > 0 && slots_.is_new(log_.call()),
-      .at_s = trials_.is_timed() ? now_s() : 0};
-  const std::byte* payload = log_.line_of(plan_->arms.coordinator, log_.call()).payload;
-  trials_.finish(plan_->arms, ended, payload + kBufferAddressesBytes);
 }
 
 template <typename Parts>

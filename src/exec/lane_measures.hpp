@@ -1,0 +1,53 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// What a lane measures while it runs calls: how long the arms of a call take, and how long lines
+// take that a peer has written.
+#pragma once
+
+#include "core/clock.hpp"
+#include "exec/lane.hpp"
+
+namespace tutti {
+
+template <typename Parts>
+[[gnu::noinline]] void BasicLane<Parts>::start_trial() {
+  const Arms& arms = plan_->arms;
+  const size_t arm = trials_.start(arms, block_bytes(), trials_.decides(arms) ? now_s() : 0);
+  if (arm > 0) part_ = part_->other_arms[arm - 1].get();
+}
+
+template <typename Parts>
+[[gnu::noinline]] void BasicLane<Parts>::finish_trial() {
+  const uint64_t bytes = block_bytes();
+  // Calls move through slots, so these are cold after others; ping-pong slots are not.
+  const bool moves = bytes <= slots_.slot_bytes() && !plan_->scheduled()->ping_pong_slots;
+  const CallTrials::Ended ended = {
+      .collective = arguments_->collective,
+      .call = log_.call(),
+      .block_bytes = bytes,
+      .ranks = ranks_,
+      .reads_peers = part_->schedule.exports_buffers,
+      .uses_slots = moves,
+      .slots_are_new = part_->slot_extent > 0 && slots_.is_new(log_.call()),
+      .at_s = trials_.is_timed() ? now_s() : 0};
+  const std::byte* payload = log_.line_of(plan_->arms.coordinator, log_.call()).payload;
+  trials_.finish(plan_->arms, ended, payload + kBufferAddressesBytes);
+}
+
+// Times a load of a peer's record of the call, which no other rank reads unless a call fails.
+template <typename Parts>
+[[gnu::noinline]] void BasicLane<Parts>::time_load(uint32_t call) {
+  staging_.probe(&log_.record_at(staging_.next_probed(), call), call);
+}
+
+// The load that finds a new tick is the one that has fetched its line from the writer.
+template <typename Parts>
+[[gnu::noinline]] uint32_t BasicLane<Parts>::watched_tick(int peer) {
+  const std::atomic<uint32_t>& tick = log_.tick_of(peer);
+  const uint32_t ticks = load_ticks(&tick);
+  const uint32_t now = tick.load(std::memory_order_acquire);
+  if (now != log_.seen_tick(peer)) staging_.saw_tick(peer, ticks);
+  return now;
+}
+
+}  // namespace tutti
