@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Spaces that not every call uses: ping-pong slots, windows, buffers of peers.
+// Spaces that not every call uses: windows, buffers of peers.
 #include "exec/addresses.hpp"
 
 namespace tutti {
@@ -13,12 +13,6 @@ Addresses::Addresses(int rank, Window* window)
   // A transport that leaves nothing out has windows from the start.
   for (int peer = 0; peer < ranks(); ++peer) {
     base(Space::kWindow, peer) = shared_[static_cast<size_t>(peer)].window;
-  }
-}
-
-void Addresses::set_ping_pong_slots(bool swapped) {
-  for (int rank = 0; rank < 2; ++rank) {
-    base(Space::kSlot, rank) = shared_[static_cast<size_t>(swapped ? 1 - rank : rank)].ping_pong;
   }
 }
 

@@ -47,7 +47,10 @@ class Addresses {
     }
   }
   // Ping-pong slots: each of the two ranks writes its own slot, or, if swapped, that of the other.
-  void set_ping_pong_slots(bool swapped);
+  void set_ping_pong_slots(bool swapped) {
+    base(Space::kSlot, 0) = shared_[swapped ? 1 : 0].ping_pong;
+    base(Space::kSlot, 1) = shared_[swapped ? 0 : 1].ping_pong;
+  }
   // Maps the windows of all ranks, when they are first used.
   Status map_windows();
 

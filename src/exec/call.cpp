@@ -127,12 +127,6 @@ CountDigest digest_of(const Call& call) {
   return digest;
 }
 
-// Multiplying by an odd number loses nothing; the rotation brings high bits to where the next
-// signature meets them.
-uint32_t chained(uint32_t chain, uint32_t signature) {
-  return std::rotl(chain * 0x9e3779b1u, 15) ^ signature;
-}
-
 std::string describe(const CallRecord& record) {
   // The record may come from a peer: trust no index in it.
   if (record.collective >= kCollectives || record.type >= kDataTypes ||

@@ -14,8 +14,7 @@ void StepMessages::send(int peer, const void* source, uint64_t bytes) {
   endpoint_.send(peer, tag_, source, bytes, sent.transfer);
 }
 
-bool StepMessages::sends_done() {
-  if (sends_.empty()) return true;
+bool StepMessages::oldest_sends_done() {
   poll();
   while (!sends_.empty()) {
     const Transfer& oldest = sends_.front().transfer;

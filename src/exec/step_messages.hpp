@@ -35,7 +35,7 @@ class StepMessages {
   }
   void send(int peer, const void* source, uint64_t bytes);
   // Whether all sends so far are complete; false also if one failed: see failed().
-  bool sends_done();
+  bool sends_done() { return sends_.empty() || oldest_sends_done(); }
   // Posts the receive of step `now` and those of later steps whose memory is free by then, some at
   // a time. `address(ref)` says where a place is.
   template <typename Address>
@@ -73,6 +73,8 @@ class StepMessages {
     uint64_t bytes = 0;
     Transfer transfer;
   };
+
+  bool oldest_sends_done();
 
   Endpoint& endpoint_;
   Tag tag_ = 0;
