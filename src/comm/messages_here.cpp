@@ -57,12 +57,12 @@ void Messages::run_here(std::span<BlockingMessage> messages) {
 // Waits for the first of `pending`. Those of `all` that are done may have met announcements: what
 // was announced is asked for meanwhile.
 void Messages::wait_here(std::span<BlockingMessage> pending, std::span<BlockingMessage> all) {
-  // It is named in texts if the wait is long.
+  // Texts name the message if the wait is long.
   const PendingFirst message(pending, transport_, *this);
   ReportedMessageWait reported(notes_, wait_report_, message);
-  Waiter waiter = this->waiter(caller_budget_);
+  Waiter waiter = health_.waiter(caller_budget_);
+  waiter.polls = !endpoint_->rings_bell();
   waiter.slow = &reported;
-  health_.attach(waiter);
   waiter.timeout_ms = executor_.timeout_ms();
   waiting_here_.fetch_add(1, std::memory_order_relaxed);
   const auto ended = [&] {

@@ -1,15 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How a call runs from its beginning to its end: at once in the caller's thread, or from a queue.
+// How a call runs in the caller's thread, from its beginning to its end.
 #include "exec/executor.hpp"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <utility>
 
-#include "core/caught.hpp"
-#include "core/tuned.hpp"
 #include "exec/probes.hpp"
 #include "transports/names.hpp"
 
@@ -30,12 +25,11 @@ PlanContext with_lanes(PlanContext context, size_t lanes) {
   return context;
 }
 
-// Whether the thread that starts an operation also begins it. If the blocks of all ranks together
-// are short, that takes no longer than to wake a worker.
-bool is_brief(const Plan& plan, uint64_t count, int ranks) {
-  const uint64_t by_each_rank = count * plan.element_bytes;
-  return plan.lanes.size() == 1 &&
-         by_each_rank * static_cast<uint64_t>(ranks) <= tuned::kMostBegunAtOnce;
+std::unique_ptr<Journal> journal_of(const ExecutorSettings& settings, Transport& transport) {
+  if (settings.context.hosts == nullptr) return nullptr;
+  const auto name = [&transport](int rank) { return short_name_of(rank, transport.process(rank)); };
+  return std::make_unique<Journal>(settings.context.rank, settings.context.ranks, settings.tell,
+                                   name);
 }
 
 }  // namespace
@@ -48,27 +42,22 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
       ranks_(settings.context.ranks),
       transport_(transport),
       health_(health),
-      journal_(settings.context.hosts == nullptr
-                   ? nullptr
-                   : std::make_unique<Journal>(rank_, ranks_, settings.tell,
-                                               [&transport](int rank) {
-                                                 return short_name_of(rank,
-                                                                      transport.process(rank));
-                                               })),
+      journal_(journal_of(settings, transport)),
+      failed_calls_(settings_, transport, health, journal_.get(), timeout_ms_),
+      shared_{transport, health, journal_.get(), failed_calls_, *this},
       plans_(with_lanes(settings.context, lanes.size()), std::move(choose)) {
   for (std::unique_ptr<LaneGroup>& group : lanes) {
     const size_t lane = queues_.size();
     Notes* const notes = transport.notes(rank_, static_cast<int>(lane));
     WaitNote* const note = notes != nullptr ? &notes->call : nullptr;
     group->note_functions_in(note);
-    queues_.push_back(std::make_unique<LaneQueue>(*this, lane, std::move(group),
-                                                  WaitReporter(settings_.wait_report, note)));
+    queues_.push_back(std::make_unique<LaneQueue>(shared_, lane, std::move(group),
+                                                  WaitReporter(settings_.wait_report, note),
+                                                  lane == 0 ? notes : nullptr));
   }
 }
 
 Executor::~Executor() { workers_.forget(*this); }
-
-// ---- calls -------------------------------------------------------------------------------------
 
 Status Executor::run(const Call& call) {
   if (health_.stopped()) return refuse(call);
@@ -81,7 +70,7 @@ Status Executor::run(const Call& call) {
     }
     return run_queued(call);
   } catch (...) {
-    return broke_down(call, sequence_ + 1);
+    return failed_calls_.broke_down(call, sequence_ + 1);
   }
 }
 
@@ -96,11 +85,22 @@ Status Executor::run(const Call& call) {
   return true;
 }
 
+// The part of an operation's start that can fail: finds the plan and counts the call. Nothing is
+// queued yet.
+Status Executor::prepare(Operation& operation) {
+  const std::shared_ptr<const Plan>& plan = plans_.find(operation.call());
+  if (plan == nullptr) return no_algorithm(operation.call());
+  uint32_t chain = 0;
+  const bool matches = number_call(operation.call(), *plan, chain);
+  operation.set_plan(plan, sequence_, chain);
+  return matches ? Status() : failed_calls_.why_stopped(operation.call(), sequence_);
+}
+
 Status Executor::run_here(const Call& call, const Plan& plan) {
   LaneGroup& lane = queues_.front()->lanes();
   uint32_t chain = 0;
   if (!number_call(call, plan, chain)) [[unlikely]]
-    return why_stopped(call, sequence_);
+    return failed_calls_.why_stopped(call, sequence_);
   try {
     lane.start(plan, 0, call, sequence_, chain);
     Advance advance = lane.advance();
@@ -123,9 +123,9 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
       TUTTI_PROBE(call_leave, settings_, sequence_);
       return {};
     }
-    return give_up(lane, call, sequence_, advance, end);
+    return failed_calls_.give_up(lane, call, sequence_, advance, end);
   } catch (...) {
-    return broke_down(lane, call, sequence_);
+    return failed_calls_.broke_down(lane, call, sequence_);
   }
 }
 
@@ -157,116 +157,28 @@ WaitEnd Executor::wait_here(const Plan& plan, const Ready& ready) {
   return end;
 }
 
-void Executor::heard(int peer, std::span<const std::byte> note) {
-  if (const Status status = journal_->heard(peer, note); !status.ok()) health_.fail(status);
+Waiter Executor::waiter_with(const SpinBudget& budget) const {
+  Waiter waiter = health_.waiter(budget);
+  waiter.timeout_ms = timeout_ms();
+  waiter.polls = settings_.polls;
+  return waiter;
 }
 
-Status Executor::run_queued(const Call& call) {
-  Operation operation(*this, call);
-  TUTTI_RETURN_IF_ERROR(submit(operation, StartedFor::kCaller));
-  return wait(operation, kNever);
-}
-
-// The part of a start that can fail: finds the plan and counts the call. Nothing is queued yet.
-Status Executor::prepare(Operation& operation) {
-  operation.plan_ = plans_.find(operation.call_);
-  if (operation.plan_ == nullptr) return no_algorithm(operation.call_);
-  const bool matches = number_call(operation.call_, *operation.plan_, operation.chain_);
-  operation.sequence_ = sequence_;
-  return matches ? Status() : why_stopped(operation.call_, sequence_);
-}
-
-Status Executor::submit(Operation& operation, StartedFor whom) {
-  if (health_.stopped()) return refuse(operation.call_);
-  application_calls();
-  const bool has_callback = operation.reset();
-  try {
-    TUTTI_RETURN_IF_ERROR(prepare(operation));
-  } catch (...) {
-    return broke_down(operation.call_, sequence_ + 1);
+// The end of a call that the failed communicator does not begin. It is noted, for who looks from
+// outside, if it is the first that the failure ends: ranks may have failed because their calls
+// differ from it.
+Status Executor::refuse(const Call& call) {
+  const uint64_t sequence = sequence_ + 1;
+  RecordLine* const noted = health_.has_ended_a_call() ? nullptr : noted_call(sequence);
+  if (noted != nullptr && noted->record.sequence != sequence) {
+    noted->begin(record_of(call, sequence, digest_of(call)));
+    noted->end();
   }
-  // A brief operation is begun by the thread that starts it: at once if it is the only one, else if
-  // it is its turn.
-  const bool brief = is_brief(*operation.plan_, operation.call_.count, ranks_);
-  const bool alone = brief && idle();
-  if (alone && ends_at_once(operation)) return {};
-  queue(operation, alone);
-  if (whom == StartedFor::kCaller) return {};
-  if (brief && !alone) queues_.front()->drive();
-  after_start(has_callback);
-  return {};
+  return failed_calls_.why_stopped(call, sequence);
 }
 
-// Queues its parts; `begun`: the first lane runs it already. The operation may end and be gone.
-void Executor::queue(Operation& operation, bool begun) {
-  operation.begins(timeout_ms());
-  const size_t parts = operation.plan_->lanes.size();
-  operation.parts_left_.store(parts, std::memory_order_relaxed);
-  outstanding_.fetch_add(1, std::memory_order_relaxed);
-  for (size_t lane = 0; lane < parts; ++lane) {
-    if (queues_[lane]->push(operation, begun)) continue;
-    health_.fail(out_of_memory());
-    if (begun) queues_[lane]->lanes().abandon();
-    part_ended(operation, out_of_memory());
-  }
-  for (size_t lane = 1; lane < parts; ++lane) wake(static_cast<int>(lane));
+void Executor::heard(int peer, std::span<const std::byte> message) {
+  if (const Status status = journal_->heard(peer, message); !status.ok()) health_.fail(status);
 }
-
-// Begins an operation while no other is outstanding; returns whether it ended at once.
-bool Executor::ends_at_once(Operation& operation) {
-  LaneGroup& lane = queues_.front()->lanes();
-  Status status;
-  try {
-    lane.start(*operation.plan_, 0, operation.call_, operation.sequence_, operation.chain_);
-    const Advance advance = lane.advance();
-    if (advance == Advance::kBlocked) return false;
-    if (advance == Advance::kFailed) {
-      status = give_up(lane, operation.call_, operation.sequence_, advance, WaitEnd::kReady);
-    } else {
-      TUTTI_PROBE(call_leave, settings_, operation.sequence_);
-    }
-  } catch (...) {
-    status = broke_down(lane, operation.call_, operation.sequence_);
-  }
-  operation.complete_at_once(std::move(status));
-  return true;
-}
-
-void Executor::help() {
-  for (const auto& queue : queues_) queue->drive();
-}
-
-// ---- ends --------------------------------------------------------------------------------------
-
-void Executor::part_ended(Operation& operation, const Status& status) {
-  if (!status.ok()) {
-    const std::lock_guard lock(operation.error_lock_);
-    if (operation.first_error_.ok()) operation.first_error_ = status;
-  }
-  if (operation.parts_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (operation.first_error_.ok()) {
-    TUTTI_PROBE(call_leave, settings_, operation.sequence_);
-  }
-  Status first_error;
-  std::swap(first_error, operation.first_error_);
-  const bool over = operation.complete(std::move(first_error));
-  // A thread of this process may sleep until this moment.
-  ring_after_store(*transport_.bell(rank_), settings_.caller_budget);
-  if (over) one_is_over();
-}
-
-// ---- workers -----------------------------------------------------------------------------------
-
-bool Executor::drive(int worker) {
-  if (!needs(worker)) return false;
-  LaneQueue& queue = *queues_[static_cast<size_t>(worker)];
-  bool ended = false;
-  while (queue.drive()) ended = true;
-  return ended;
-}
-
-void Executor::cannot_start_worker(const Status& why) { health_.lack(why); }
-
-bool Executor::has_work(int worker) const { return !queues_[static_cast<size_t>(worker)]->empty(); }
 
 }  // namespace tutti

@@ -60,10 +60,13 @@ class Health {
     report_ = std::move(report);
   }
 
-  // Has a wait look at the stop flags, as every wait on this communicator must.
-  void attach(Waiter& waiter) const {
-    waiter.stop = &stop_;
-    waiter.shared_stop = shared_ != nullptr ? &shared_->stop : nullptr;
+  // A wait of this rank on the communicator, which looks at the stop flags as every one must.
+  [[nodiscard]] Waiter waiter(const SpinBudget& budget) const {
+    return {.bell = transport_.bell(rank_),
+            .sleepers = transport_.sleepers(),
+            .budget = &budget,
+            .stop = &stop_,
+            .shared_stop = shared_ != nullptr ? &shared_->stop : nullptr};
   }
 
  private:

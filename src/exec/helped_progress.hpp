@@ -41,6 +41,9 @@ class HelpedProgress : public Driven {
     return has_work(worker) && (worker != 0 || waiting_.load() == 0);
   }
 
+  // Whether a thread waits for something here (help_until_done()).
+  [[nodiscard]] bool waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
+
  protected:
   // The application is about to start something; it has started it and goes on with its own work.
   // Workers are woken at once for an operation with a completion function (`has_callback`).
@@ -62,9 +65,6 @@ class HelpedProgress : public Driven {
   // How this ends: helps until nothing is outstanding; `what` names it. A timeout, if the waiter's
   // limit passes. An interrupt breaks the communicator, which ends all that is: its cause.
   Status help_until_idle(Health& health, Waiter waiter, std::string_view what);
-
-  // Whether a thread is in help_until_done().
-  [[nodiscard]] bool waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
 
   // Whether that worker has work left here, even if another thread is doing it.
   [[nodiscard]] virtual bool has_work(int worker) const = 0;

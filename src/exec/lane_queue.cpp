@@ -1,11 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-//
-// The queue of one lane's operations, and how an operation starts and ends there.
-#include "exec/operation.hpp"
+#include "exec/lane_queue.hpp"
 
 #include <algorithm>
 
-#include "exec/executor.hpp"
+#include "exec/helped_progress.hpp"
 
 namespace tutti {
 namespace {
@@ -15,17 +13,6 @@ constexpr uint64_t kHoldsUpBytes = 1 << 20;
 constexpr uint64_t kMuchLonger = 16;
 
 }  // namespace
-
-Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom); }
-Status Operation::wait_inside(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
-HelpedProgress& Operation::progress() const { return executor_; }
-
-void Operation::begins(int64_t timeout_ms) {
-  const int64_t now_ms = rough_ms();
-  deadline_ms_ = rough_deadline_ms(timeout_ms, now_ms);
-  reports_ms_ = rough_deadline_ms(kLastsAfterMs, now_ms);
-  awaited_ms_.store(kNever, std::memory_order_relaxed);
-}
 
 bool LaneQueue::push(Operation& operation, bool started) noexcept {
   try {
@@ -53,48 +40,47 @@ bool LaneQueue::drive() noexcept {
 
 // The operation has been under way for a while. No thread may be waiting for it yet.
 void LaneQueue::tick(const Operation& operation) {
-  reporter_.tick(PendingCall(*lanes_, operation.plan_->record_of(operation.sequence_),
-                             executor_.transport_, executor_.journal_.get(),
-                             !executor_.waited_for()));
+  reporter_.tick(PendingCall(*lanes_, operation.record(), shared_.transport, shared_.journal,
+                             !shared_.progress.waited_for()));
 }
 
 // Notes that the operation, which starts now, has kept a thread waiting for a much longer one.
 // Whoever waits for the long one first, as for the buckets of gradients in their order, loses
 // nothing.
 void LaneQueue::note_jam(const Operation& operation) {
-  const int64_t awaited_ms = operation.awaited_ms_.load(std::memory_order_relaxed);
-  if (awaited_ms == kNever) return;
+  const int64_t awaited_ms = operation.awaited_ms();
+  if (awaited_ms == kNever || jams_ == nullptr) return;
   const int64_t waited_ms = long_end_ms_ - awaited_ms;
-  if (waited_ms < kRoughMs || operation.bytes() > long_bytes_ / kMuchLonger || index_ != 0) return;
-  Notes* const notes = executor_.transport_.notes(executor_.rank_, 0);
-  std::optional<Jam> jam = notes == nullptr ? std::nullopt : notes->jam.read();
+  if (waited_ms < kRoughMs || operation.bytes() > long_bytes_ / kMuchLonger) return;
+  std::optional<Jam> jam = jams_->jam.read();
   if (!jam) return;
   ++jam->calls;
   jam->ms += static_cast<uint64_t>(waited_ms);
   const int64_t since_ms = std::max(awaited_ms, noted_until_ms_);
   jam->in_ms += static_cast<uint64_t>(long_end_ms_ - since_ms);
   noted_until_ms_ = long_end_ms_;
-  jam->last = operation.plan_->record_of(operation.sequence_);
-  notes->jam.post(*jam);
+  jam->last = operation.record();
+  jams_->jam.post(*jam);
 }
 
 // Runs the front of the queue; if that has ended, `status` says how.
 bool LaneQueue::has_ended(Operation& operation, Status& status) {
   if (!started_) {
-    lanes_->start(*operation.plan_, index_, operation.call_, operation.sequence_, operation.chain_);
+    lanes_->start(operation.plan(), index_, operation.call(), operation.sequence(),
+                  operation.chain());
     started_ = true;
     note_jam(operation);
   }
   const Advance advance = lanes_->advance();
   if (advance == Advance::kDone) return true;
-  const bool stopped = executor_.health_.stopped();
+  const bool stopped = shared_.health.stopped();
   const int64_t now_ms = rough_ms();
-  if (advance == Advance::kBlocked && !stopped && now_ms < operation.deadline_ms_) {
-    if (now_ms >= operation.reports_ms_) tick(operation);
+  if (advance == Advance::kBlocked && !stopped && !operation.is_late(now_ms)) {
+    if (operation.is_long(now_ms)) tick(operation);
     return false;
   }
-  status = executor_.give_up(*lanes_, operation.call_, operation.sequence_, advance,
-                             stopped ? WaitEnd::kStopped : WaitEnd::kDeadline);
+  status = shared_.failed_calls.give_up(*lanes_, operation.call(), operation.sequence(), advance,
+                                        stopped ? WaitEnd::kStopped : WaitEnd::kDeadline);
   return true;
 }
 
@@ -105,7 +91,7 @@ bool LaneQueue::step() {
   try {
     if (!has_ended(*operation, status)) return false;
   } catch (...) {
-    status = executor_.broke_down(*lanes_, operation->call_, operation->sequence_);
+    status = shared_.failed_calls.broke_down(*lanes_, operation->call(), operation->sequence());
   }
   started_ = false;
   if (operation->bytes() >= kHoldsUpBytes) {
@@ -118,7 +104,7 @@ bool LaneQueue::step() {
     queue_.pop_front();
   }
   length_.fetch_sub(1, std::memory_order_release);
-  executor_.part_ended(*operation, status);
+  operation->end_part(status);
   return true;
 }
 

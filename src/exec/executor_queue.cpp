@@ -1,0 +1,183 @@
+// Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
+//
+// Calls that are queued to lanes: how they start, who drives them, and how threads wait for them.
+#include <mutex>
+#include <utility>
+
+#include "core/caught.hpp"
+#include "core/tuned.hpp"
+#include "exec/executor.hpp"
+#include "exec/probes.hpp"
+
+namespace tutti {
+namespace {
+
+// How long an operation that was started waits before shared memory says that it does.
+constexpr int64_t kLongAfterMs = 20;
+
+// Whether the thread that starts an operation also begins it. If the blocks of all ranks together
+// are short, that takes no longer than to wake a worker.
+bool is_brief(const Plan& plan, uint64_t count, int ranks) {
+  const uint64_t by_each_rank = count * plan.element_bytes;
+  return plan.lanes.size() == 1 &&
+         by_each_rank * static_cast<uint64_t>(ranks) <= tuned::kMostBegunAtOnce;
+}
+
+}  // namespace
+
+// ---- operations --------------------------------------------------------------------------------
+
+Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom); }
+Status Operation::wait_inside(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
+HelpedProgress& Operation::progress() const { return executor_; }
+
+void Operation::begin_parts(int64_t timeout_ms) {
+  const int64_t now_ms = rough_ms();
+  deadline_ms_ = rough_deadline_ms(timeout_ms, now_ms);
+  long_from_ms_ = rough_deadline_ms(kLongAfterMs, now_ms);
+  awaited_ms_.store(kNever, std::memory_order_relaxed);
+  parts_left_.store(plan_->lanes.size(), std::memory_order_relaxed);
+}
+
+void Operation::end_part(const Status& status) {
+  if (!status.ok()) {
+    const std::lock_guard lock(error_lock_);
+    if (first_error_.ok()) first_error_ = status;
+  }
+  if (parts_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (first_error_.ok()) {
+    TUTTI_PROBE(call_leave, executor_.settings(), sequence_);
+  }
+  Status first_error;
+  std::swap(first_error, first_error_);
+  Executor& executor = executor_;
+  const bool over = complete(std::move(first_error));
+  executor.operation_ended(over);
+}
+
+// ---- starting ----------------------------------------------------------------------------------
+
+Status Executor::run_queued(const Call& call) {
+  Operation operation(*this, call);
+  TUTTI_RETURN_IF_ERROR(submit(operation, StartedFor::kCaller));
+  return wait(operation, kNever);
+}
+
+Status Executor::submit(Operation& operation, StartedFor whom) {
+  if (health_.stopped()) return refuse(operation.call());
+  application_calls();
+  const bool has_callback = operation.activate();
+  try {
+    TUTTI_RETURN_IF_ERROR(prepare(operation));
+  } catch (...) {
+    return failed_calls_.broke_down(operation.call(), sequence_ + 1);
+  }
+  // A brief operation is begun by the thread that starts it: at once if it is the only one, else if
+  // it is its turn.
+  const bool brief = is_brief(operation.plan(), operation.call().count, ranks_);
+  const bool alone = brief && idle();
+  if (alone && ends_at_once(operation)) return {};
+  queue(operation, alone);
+  if (whom == StartedFor::kCaller) return {};
+  if (brief && !alone) queues_.front()->drive();
+  after_start(has_callback);
+  return {};
+}
+
+// Queues its parts; `begun`: the first lane runs it already. The operation may end and be gone.
+void Executor::queue(Operation& operation, bool begun) {
+  operation.begin_parts(timeout_ms());
+  const size_t parts = operation.plan().lanes.size();
+  outstanding_.fetch_add(1, std::memory_order_relaxed);
+  for (size_t lane = 0; lane < parts; ++lane) {
+    if (queues_[lane]->push(operation, begun)) continue;
+    health_.fail(out_of_memory());
+    if (begun) queues_[lane]->lanes().abandon();
+    operation.end_part(out_of_memory());
+  }
+  for (size_t lane = 1; lane < parts; ++lane) wake(static_cast<int>(lane));
+}
+
+// Begins an operation while no other is outstanding; returns whether it ended at once.
+bool Executor::ends_at_once(Operation& operation) {
+  LaneGroup& lane = queues_.front()->lanes();
+  Status status;
+  try {
+    lane.start(operation.plan(), 0, operation.call(), operation.sequence(), operation.chain());
+    const Advance advance = lane.advance();
+    if (advance == Advance::kBlocked) return false;
+    if (advance == Advance::kFailed) {
+      status = failed_calls_.give_up(lane, operation.call(), operation.sequence(), advance,
+                                     WaitEnd::kReady);
+    } else {
+      TUTTI_PROBE(call_leave, settings_, operation.sequence());
+    }
+  } catch (...) {
+    status = failed_calls_.broke_down(lane, operation.call(), operation.sequence());
+  }
+  operation.end_at_once(std::move(status));
+  return true;
+}
+
+void Executor::help() {
+  for (const auto& queue : queues_) queue->drive();
+}
+
+void Executor::operation_ended(bool over) {
+  // A thread of this process may sleep until this moment.
+  ring_after_store(*transport_.bell(rank_), settings_.caller_budget);
+  if (over) one_is_over();
+}
+
+// ---- waiting -----------------------------------------------------------------------------------
+
+Status Executor::wait(Operation& operation, int64_t timeout_ms) {
+  if (poll_briefly(operation, settings_.caller_budget)) return operation.status();
+  operation.note_waiter();
+  // The first worker leaves its lane to this thread; if others have work, they may want the core.
+  const bool alone = queues_.size() == 1 && !workers_.busy();
+  Waiter waiter = waiter_with(alone ? settings_.caller_budget : settings_.worker_budget);
+  waiter.timeout_ms = timeout_ms;
+  // The thread that drives the operation ends it when the communicator stops, so do not stop here.
+  waiter.stop = nullptr;
+  waiter.shared_stop = nullptr;
+  TUTTI_PROBE(wait_begin, settings_, operation.sequence());
+  const auto name = [&] { return describe(record_of(operation.call(), operation.sequence())); };
+  const WaitEnd end = help_to_end(operation, waiter, health_, name);
+  TUTTI_PROBE(wait_end, settings_, operation.sequence());
+  if (end == WaitEnd::kInterrupted && operation.status().ok()) {
+    return failed_calls_.why_stopped(operation.call(), operation.sequence());
+  }
+  if (end != WaitEnd::kDeadline) return operation.status();
+  return Status::format(Code::kTimeout, "{} is not complete after {} ms", name(), timeout_ms);
+}
+
+Status Executor::drain() {
+  Waiter waiter = waiter_with(settings_.caller_budget);
+  waiter.stop = nullptr;
+  waiter.shared_stop = nullptr;
+  return help_until_idle(health_, waiter, "operations");
+}
+
+Waiter Executor::waiter() const {
+  Waiter waiter = waiter_with(settings_.worker_budget);
+  // A worker waits for whatever comes first, and looks at every operation's own deadline.
+  waiter.timeout_ms = kNever;
+  return waiter;
+}
+
+// ---- workers -----------------------------------------------------------------------------------
+
+bool Executor::drive(int worker) {
+  if (!needs(worker)) return false;
+  LaneQueue& queue = *queues_[static_cast<size_t>(worker)];
+  bool ended = false;
+  while (queue.drive()) ended = true;
+  return ended;
+}
+
+void Executor::cannot_start_worker(const Status& why) { health_.lack(why); }
+
+bool Executor::has_work(int worker) const { return !queues_[static_cast<size_t>(worker)]->empty(); }
+
+}  // namespace tutti
