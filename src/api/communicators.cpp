@@ -21,6 +21,7 @@ Status hand_out(Result<std::unique_ptr<Communicator>> made, tutti_comm_t* comm) 
   if (!made.ok()) return made.status();
   if (*made == nullptr) return {};
   auto handle = std::make_unique<tutti_comm>();
+  handle->kind.emplace<tutti_comm::Whole>();
   handle->inside = std::move(*made);
   *comm = handle.release();
   return {};
@@ -150,9 +151,16 @@ Status create_from_env(const tutti_comm_config* config, tutti_comm_t* comm) {
   return hand_out(Communicator::create(prepared->runtime, *exchange, prepared->config), comm);
 }
 
+bool is_view(const tutti_comm& comm) { return std::holds_alternative<tutti_comm::View>(comm.kind); }
+
+int views_of(const tutti_comm& comm) {
+  const auto* const whole = std::get_if<tutti_comm::Whole>(&comm.kind);
+  return whole == nullptr ? 0 : whole->views.load(std::memory_order_relaxed);
+}
+
 // Waits for what is under way; the threads that wait for it, too, are on their way out then.
 Status close(tutti_comm& comm) {
-  if (comm.viewed != nullptr) return close_view(comm);
+  if (is_view(comm)) return close_view(comm);
   Status ended = drain_views(&comm);
   Status closed = comm.inside->close();
   return closed.ok() ? ended : closed;
@@ -298,7 +306,7 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
                             "group that has not ended",
                             recorded);
     }
-    if (const int views = comm->views.load(std::memory_order_relaxed); views != 0) {
+    if (const int views = views_of(*comm); views != 0) {
       return Status::format(Code::kInvalidUsage,
                             "tutti_comm_destroy: {} views of it are left; destroy them first",
                             views);
@@ -313,7 +321,7 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
     Status closed = close(*freed);
     yield_until(kNever, [&] { return freed->visitors.load() == 0; });
     // A communicator that some thread is still in must stay.
-    if (freed->viewed == nullptr && !is_left(*freed->inside)) {
+    if (!is_view(*freed) && !is_left(*freed->inside)) {
       (void)freed.release();
     } else {
       retire(std::move(freed));

@@ -81,7 +81,7 @@ struct Group {
   ~Group() {
     group = nullptr;
     if (is_forked()) return;
-    if (depth > 0) group_detail::groups_and_views.fetch_sub(1, std::memory_order_relaxed);
+    if (depth > 0) groups_and_views.fetch_sub(1, std::memory_order_relaxed);
     if (recording == nullptr) return;
     for (Recorded& call : recording->calls) {
       if (call.request == nullptr) continue;
@@ -189,7 +189,7 @@ Status run(Recording& recording) {
 
 }  // namespace
 
-bool group_detail::group_open_here() { return group != nullptr && group->depth > 0; }
+bool group_open_here() { return group != nullptr && group->depth > 0; }
 
 Status record(tutti_comm_t comm, const Call& call) {
   if (call.collective == Collective::kBarrier) {
@@ -252,19 +252,19 @@ tutti_status tutti_group_start(void) {
   return guard([]() -> Status {
     Group& here = group_of_this_thread();
     if (here.recording == nullptr) here.recording = std::make_unique<Recording>();
-    if (here.depth++ == 0) group_detail::groups_and_views.fetch_add(1, std::memory_order_relaxed);
+    if (here.depth++ == 0) groups_and_views.fetch_add(1, std::memory_order_relaxed);
     return {};
   });
 }
 
 tutti_status tutti_group_end(void) {
   return guard([]() -> Status {
-    if (!group_detail::group_open_here()) {
+    if (!group_open_here()) {
       return {Code::kInvalidUsage, "tutti_group_end: this thread is in no group"};
     }
     Group& here = *group;
     if (--here.depth > 0) return {};
-    group_detail::groups_and_views.fetch_sub(1, std::memory_order_relaxed);
+    groups_and_views.fetch_sub(1, std::memory_order_relaxed);
     // Taken out first: a completion function may call us. Given back for its memory.
     std::unique_ptr<Recording> taken = std::move(here.recording);
     const Status status = run(*taken);

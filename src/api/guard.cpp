@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "api/guard.hpp"
 
+#include <deque>
+#include <mutex>
 #include <string>
 
 #include "core/interrupt.hpp"
@@ -8,6 +10,8 @@
 namespace {
 
 thread_local std::string last_error;
+
+constexpr size_t kMostRetired = 512;  // handles
 
 }  // namespace
 
@@ -32,9 +36,38 @@ tutti_status report_forked() noexcept {
   return guard_anywhere([] { return refuse_forked(); });
 }
 
+Status refuse_comm(const tutti_comm* comm, std::string_view function) {
+  if (comm == nullptr) return expect_not_null(comm, function, "comm");
+  return Status::format(Code::kInvalidUsage,
+                        "{}: comm was destroyed (tutti_comm_destroy); its handle is good for "
+                        "nothing any more",
+                        function);
+}
+
+void retire(std::unique_ptr<tutti_comm> comm) {
+  static auto& lock = *new std::mutex;  // programs may destroy communicators as they end
+  static auto& retired = *new std::deque<std::unique_ptr<tutti_comm>>;
+  // In place: the handle that the program has stays where it is.
+  std::destroy_at(comm.get());
+  std::construct_at(comm.get());
+  const std::lock_guard guard(lock);
+  retired.push_back(std::move(comm));
+  if (retired.size() > kMostRetired) retired.pop_front();
+}
+
 }  // namespace tutti
 
+#define TUTTI_TEXT_OF(x) #x
+#define TUTTI_TEXT(x) TUTTI_TEXT_OF(x)
+
 extern "C" {
+
+int tutti_version(void) { return TUTTI_VERSION; }
+
+const char* tutti_version_string(void) {
+  return TUTTI_TEXT(TUTTI_VERSION_MAJOR) "." TUTTI_TEXT(TUTTI_VERSION_MINOR) "." TUTTI_TEXT(
+      TUTTI_VERSION_PATCH);
+}
 
 const char* tutti_last_error(void) { return last_error.c_str(); }
 

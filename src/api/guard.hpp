@@ -23,17 +23,33 @@
 struct tutti_request;
 
 struct tutti_comm {
-  tutti::Allocations memory;                    // outlives what may still use it
+  struct Whole {
+    tutti::Allocations memory;
+    std::atomic<int> views{0};  // how many of them there are
+  };
+  struct View {
+    tutti_comm* whole;
+    std::unique_ptr<tutti::DeviceSide> side;
+  };
+  // A communicator, or a view of one (tutti_comm_view); neither once it is destroyed. It comes
+  // first: memory outlives what may still use it.
+  std::variant<std::monostate, Whole, View> kind;
   std::shared_ptr<tutti::Communicator> inside;  // null once it is destroyed
+  std::shared_ptr<tutti::ViewQueue> queue;      // the same for a communicator and its views, if any
   std::atomic<int> grouped{0};                  // calls recorded in groups that have not ended
   std::atomic<int> visitors{0};  // threads in functions that any thread may call at any time
-  // A communicator that has views shares this queue with them; else null.
-  std::shared_ptr<tutti::ViewQueue> queue;
-  std::atomic<int> views{0};  // how many there are
-  // For a view: the communicator that it is a view of, and its device; else null.
-  tutti_comm* viewed = nullptr;
-  std::unique_ptr<tutti::DeviceSide> side;
   std::unordered_set<tutti_request*> persistent{};  // its requests (api/requests.hpp)
+
+  // The device of a view; else null.
+  [[nodiscard]] tutti::DeviceSide* side() const {
+    const View* const view = std::get_if<View>(&kind);
+    return view == nullptr ? nullptr : view->side.get();
+  }
+  // The communicator itself, or the one that this is a view of.
+  [[nodiscard]] tutti_comm& whole() {
+    const View* const view = std::get_if<View>(&kind);
+    return view == nullptr ? *this : *view->whole;
+  }
 };
 
 struct tutti_request {
@@ -53,6 +69,15 @@ struct tutti_request {
 };
 
 namespace tutti {
+
+// Threads with an open group, and views. A call where there are none pays one load of a line that
+// hardly ever changes, and no look at thread-local memory.
+inline std::atomic<int> groups_and_views{0};
+// Whether a call may be one of a group (api/groups.hpp), or of a communicator with views
+// (api/views.hpp).
+inline bool groups_or_views_exist() {
+  return groups_and_views.load(std::memory_order_relaxed) != 0;
+}
 
 // Keeps the text for tutti_last_error() and returns the code.
 tutti_status report(const Status& status) noexcept;

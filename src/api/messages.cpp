@@ -1,9 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The messages of tutti.h: sends, receives and probes.
-#include "api/buffers.hpp"
+#include "api/calls.hpp"
 #include "api/groups.hpp"
-#include "api/requests.hpp"
 #include "comm/message_tag.hpp"
 
 namespace tutti {

@@ -11,7 +11,7 @@ namespace tutti {
 
 // Hands a request to the caller as *request, after it has been started unless it is persistent.
 Status hand_out(std::unique_ptr<tutti_request> made, tutti_request_t* request);
-// As hand_out(), for a request that may be part of a group.
+// Hands out a request that may be part of a group.
 Status hand_out_in_group_or_on_view(std::unique_ptr<tutti_request> made, tutti_request_t* request);
 
 // The communicator is about to go: its persistent requests may be asked and freed, but not started.

@@ -43,19 +43,17 @@ Result<std::shared_ptr<devices::DeviceContext>> context_of(const tutti_queue& qu
   return api->adopt(native);
 }
 
-Status make_view(tutti_comm_t comm, const tutti_queue& queue, tutti_comm_t* view) {
-  tutti_comm_t const viewed = comm->viewed != nullptr ? comm->viewed : comm;
+Status make_view(tutti_comm& whole, const tutti_queue& queue, tutti_comm_t* view) {
   TUTTI_ASSIGN_OR_RETURN(auto context, context_of(queue));
   if (queue.queue == nullptr) return {Code::kInvalidArgument, "tutti_queue.queue is NULL"};
   TUTTI_ASSIGN_OR_RETURN(auto side, DeviceSide::make(std::move(context)));
   auto made = std::make_unique<tutti_comm>();
-  if (viewed->queue == nullptr) viewed->queue = std::make_shared<ViewQueue>(*viewed->inside);
-  made->inside = viewed->inside;
-  made->queue = viewed->queue;
-  made->viewed = viewed;
-  made->side = std::move(side);
-  viewed->views.fetch_add(1, std::memory_order_relaxed);
-  group_detail::groups_and_views.fetch_add(1, std::memory_order_relaxed);
+  if (whole.queue == nullptr) whole.queue = std::make_shared<ViewQueue>(*whole.inside);
+  made->kind = tutti_comm::View{&whole, std::move(side)};
+  made->inside = whole.inside;
+  made->queue = whole.queue;
+  std::get<tutti_comm::Whole>(whole.kind).views.fetch_add(1, std::memory_order_relaxed);
+  groups_and_views.fetch_add(1, std::memory_order_relaxed);
   *view = made.release();
   return {};
 }
@@ -67,7 +65,7 @@ Status run_on_view(DeviceOperation& operation) {
 
 // Whether a call on it takes its turn among those on device queues.
 bool takes_turn(const tutti_comm& comm) {
-  return comm.side != nullptr || (comm.queue != nullptr && !comm.queue->idle());
+  return comm.side() != nullptr || (comm.queue != nullptr && !comm.queue->idle());
 }
 
 }  // namespace
@@ -76,26 +74,26 @@ Status run_in_group_or_on_view(tutti_comm_t comm, const Call& call) {
   if (in_group()) {
     const bool plain = comm->queue == nullptr || call.collective == Collective::kBarrier;
     if (plain) return record(comm, call);
-    return record(comm, std::make_unique<DeviceCollective>(*comm->queue, comm->side.get(), call),
+    return record(comm, std::make_unique<DeviceCollective>(*comm->queue, comm->side(), call),
                   nullptr);
   }
   if (!takes_turn(*comm)) return comm->inside->executor().run(call);
-  DeviceCollective operation(*comm->queue, comm->side.get(), call);
+  DeviceCollective operation(*comm->queue, comm->side(), call);
   return run_on_view(operation);
 }
 
 Status run_in_group_or_on_view(tutti_comm_t comm, const MessageArguments& arguments,
                                tutti_recv_info* info) {
   if (in_group()) {
-    if (comm->side == nullptr) return record(comm, arguments, info);
-    return record(comm, std::make_unique<DeviceMessage>(*comm->queue, comm->side.get(), arguments),
+    if (comm->side() == nullptr) return record(comm, arguments, info);
+    return record(comm, std::make_unique<DeviceMessage>(*comm->queue, comm->side(), arguments),
                   arguments.sends ? nullptr : info);
   }
-  if (comm->side == nullptr) {
+  if (comm->side() == nullptr) {
     TUTTI_RETURN_IF_ERROR(flush_sends_of_views(comm));
     return comm->inside->messages().run(arguments, info);
   }
-  DeviceMessage operation(*comm->queue, comm->side.get(), arguments);
+  DeviceMessage operation(*comm->queue, comm->side(), arguments);
   TUTTI_RETURN_IF_ERROR(run_on_view(operation));
   if (info != nullptr && !arguments.sends) *info = *operation.received();
   return {};
@@ -108,14 +106,14 @@ Status run_both_in_group_or_on_view(tutti_comm_t comm, std::span<BlockingMessage
     TUTTI_RETURN_IF_ERROR(run_in_group_or_on_view(comm, sent.arguments, nullptr));
     return run_in_group_or_on_view(comm, received.arguments, received.info);
   }
-  if (comm->side == nullptr) {
+  if (comm->side() == nullptr) {
     TUTTI_RETURN_IF_ERROR(flush_sends_of_views(comm));
     comm->inside->messages().run(both);
     return (sent.status().ok() ? received : sent).status();
   }
-  DeviceMessage receive(*comm->queue, comm->side.get(), received.arguments);
+  DeviceMessage receive(*comm->queue, comm->side(), received.arguments);
   TUTTI_RETURN_IF_ERROR(receive.start(StartedFor::kCaller));
-  DeviceMessage send(*comm->queue, comm->side.get(), sent.arguments);
+  DeviceMessage send(*comm->queue, comm->side(), sent.arguments);
   Status started;
   try {
     started = send.start(StartedFor::kCaller);
@@ -131,18 +129,17 @@ Status run_both_in_group_or_on_view(tutti_comm_t comm, std::span<BlockingMessage
 
 void make_on_view(tutti_request& request, Call call) {
   tutti_comm& comm = *request.comm.load(std::memory_order_relaxed);
-  auto operation =
-      std::make_unique<DeviceCollective>(*comm.queue, comm.side.get(), std::move(call));
+  auto operation = std::make_unique<DeviceCollective>(*comm.queue, comm.side(), std::move(call));
   request.inside = operation.get();
   request.what = std::move(operation);
 }
 
 void make_on_view(tutti_request& request, const MessageArguments& arguments) {
   tutti_comm& comm = *request.comm.load(std::memory_order_relaxed);
-  if (comm.side == nullptr) {
+  if (comm.side() == nullptr) {
     request.inside = &request.what.emplace<Message>(comm.inside->messages(), arguments);
   } else {
-    auto operation = std::make_unique<DeviceMessage>(*comm.queue, comm.side.get(), arguments);
+    auto operation = std::make_unique<DeviceMessage>(*comm.queue, comm.side(), arguments);
     request.inside = operation.get();
     request.what = std::move(operation);
   }
@@ -165,22 +162,22 @@ Status flush_sends_of_views(tutti_comm_t comm) {
 
 Status close_view(tutti_comm& view) {
   Status drained = view.queue->drain();
-  view.viewed->views.fetch_sub(1, std::memory_order_relaxed);
-  group_detail::groups_and_views.fetch_sub(1, std::memory_order_relaxed);
+  std::get<tutti_comm::Whole>(view.whole().kind).views.fetch_sub(1, std::memory_order_relaxed);
+  groups_and_views.fetch_sub(1, std::memory_order_relaxed);
   return drained;
 }
 
-Status allocate_on_device(const tutti_comm& view, size_t bytes, void** memory) {
+Status allocate_on_device(const DeviceSide& side, size_t bytes, void** memory) {
   if (bytes == 0) return {};
-  Result<void*> made = view.side->context().allocate(MemoryKind::kDevice, bytes);
+  Result<void*> made = side.context().allocate(MemoryKind::kDevice, bytes);
   if (!made.ok()) return made.status().with_context("tutti_alloc");
   *memory = *made;
   return {};
 }
 
-Status free_on_device(const tutti_comm& view, void* memory) {
+Status free_on_device(DeviceSide& side, void* memory) {
   if (memory == nullptr) return {};
-  return view.side->free(memory).with_context("tutti_free");
+  return side.free(memory).with_context("tutti_free");
 }
 
 }  // namespace tutti
@@ -195,6 +192,6 @@ extern "C" tutti_status tutti_comm_view(tutti_comm_t comm, const tutti_queue* qu
     TUTTI_RETURN_IF_ERROR(expect_not_null(queue, "tutti_comm_view", "queue"));
     TUTTI_RETURN_IF_ERROR(expect_not_null(view, "tutti_comm_view", "view"));
     *view = nullptr;
-    return make_view(comm, *queue, view).with_context("tutti_comm_view");
+    return make_view(comm->whole(), *queue, view).with_context("tutti_comm_view");
   });
 }

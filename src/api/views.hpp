@@ -33,7 +33,7 @@ Status flush_sends_of_views(tutti_comm_t comm);
 
 // Waits for what is under way on a view, of which nothing may be used any more.
 Status close_view(tutti_comm& view);
-Status allocate_on_device(const tutti_comm& view, size_t bytes, void** memory);
-Status free_on_device(const tutti_comm& view, void* memory);
+Status allocate_on_device(const DeviceSide& side, size_t bytes, void** memory);
+Status free_on_device(DeviceSide& side, void* memory);
 
 }  // namespace tutti
