@@ -12,7 +12,7 @@
 #include "bootstrap/join.hpp"
 #include "comm/lanes.hpp"
 #include "comm/messages.hpp"
-#include "comm/regroup.hpp"
+#include "comm/peers.hpp"
 #include "comm/runtime.hpp"
 #include "core/exchange.hpp"
 #include "exec/executor.hpp"
@@ -36,6 +36,29 @@ Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
 // Makes an id and starts the service at which its ranks meet, in this process.
 Result<tutti_unique_id> open_meeting();
 
+// The parts of a communicator in the order in which they are made, each of those before it.
+struct CommunicatorParts {
+  std::shared_ptr<Runtime> runtime;
+  int rank = 0;
+  int ranks = 1;
+  int job_rank = 0;  // its number in the whole job
+  CommunicatorConfig config;
+  // What the ranks have agreed on.
+  uint64_t key = 0;  // the same on all of them (comm/settings.hpp)
+  DeviceFigures device_figures;
+  // How they are joined.
+  std::unique_ptr<Connection> connection;
+  std::unique_ptr<Report> report;
+  std::unique_ptr<Health> health;
+  std::unique_ptr<Peers> peers;
+  std::optional<NetworkFigures> network;
+  // What runs calls.
+  std::unique_ptr<Lanes> lanes;
+  std::unique_ptr<Spread> spread;  // null: every rank of this host has a core
+  std::unique_ptr<Executor> executor;
+  std::unique_ptr<Messages> messages;
+};
+
 class Communicator {
  public:
   // Collective over `exchange`, within config.init_timeout_ms. `known` are figures of the network
@@ -47,27 +70,30 @@ class Communicator {
   // The first words of errors of making a communicator.
   static std::string making(const CommunicatorConfig& config, int rank, int ranks);
 
-  [[nodiscard]] int rank() const { return rank_; }
-  [[nodiscard]] int ranks() const { return ranks_; }
-  [[nodiscard]] Executor& executor() { return *executor_; }
+  [[nodiscard]] int rank() const { return parts_.rank; }
+  [[nodiscard]] int ranks() const { return parts_.ranks; }
+  [[nodiscard]] Executor& executor() { return *parts_.executor; }
   // The inputs of its plans.
-  [[nodiscard]] const Lanes& lanes() const { return *lanes_; }
-  [[nodiscard]] Messages& messages() { return *messages_; }
-  [[nodiscard]] Health& health() { return *health_; }
-  [[nodiscard]] Transport& transport() { return *connection_.transport; }
+  [[nodiscard]] const Lanes& lanes() const { return *parts_.lanes; }
+  [[nodiscard]] Messages& messages() { return *parts_.messages; }
+  [[nodiscard]] Health& health() { return *parts_.health; }
+  [[nodiscard]] Transport& transport() { return *parts_.connection->transport; }
   // The memory that the ranks of this host share.
-  [[nodiscard]] SharedMemory& shared_memory() { return *connection_.within().shared_memory(); }
-  [[nodiscard]] const CommunicatorConfig& config() const { return config_; }
+  [[nodiscard]] SharedMemory& shared_memory() {
+    return *parts_.connection->within().shared_memory();
+  }
+  [[nodiscard]] const CommunicatorConfig& config() const { return parts_.config; }
   // For texts.
   [[nodiscard]] std::string name() const;
   // The hosts of the ranks, if there are several; else null.
   [[nodiscard]] const Hosts* hosts() const {
-    return connection_.joined == nullptr ? nullptr : &connection_.joined->hosts();
+    const JoinedTransport* const joined = parts_.connection->joined;
+    return joined == nullptr ? nullptr : &joined->hosts();
   }
   // The figures by which algorithms are chosen; none if all ranks are on one host.
-  [[nodiscard]] const std::optional<NetworkFigures>& network() const { return network_; }
+  [[nodiscard]] const std::optional<NetworkFigures>& network() const { return parts_.network; }
   // The figures by which calls on devices are planned; equal on all ranks.
-  [[nodiscard]] const DeviceFigures& device_figures() const { return device_figures_; }
+  [[nodiscard]] const DeviceFigures& device_figures() const { return parts_.device_figures; }
 
   // Collective. Null for a negative color.
   Result<std::unique_ptr<Communicator>> split(int color, int key, const CommunicatorConfig& config);
@@ -80,10 +106,12 @@ class Communicator {
   // Whether a peer has destroyed the communicator, as far as is known: from the memory of this
   // host, else once the control connection has said so. (Endpoints know it besides, each in the
   // order of its messages.)
-  [[nodiscard]] bool has_left(int peer) const;
+  [[nodiscard]] bool has_left(int peer) const { return parts_.peers->has_left(peer); }
   // For calls of which others than this rank are told by another way than its leaving: how long
   // that may take.
-  [[nodiscard]] int64_t news_delay_ms() const { return control_ == nullptr ? 0 : 100; }
+  [[nodiscard]] int64_t news_delay_ms() const {
+    return parts_.peers->control() == nullptr ? 0 : 100;
+  }
   // Ends what is outstanding and tells the peers; the destructor does it otherwise. Then no thread
   // that waited for an operation is in the communicator. If the executor or the messages are not
   // idle(), a thread has not come back from a user's function, and the communicator cannot be
@@ -91,20 +119,8 @@ class Communicator {
   Status close();
 
  private:
-  Communicator(std::shared_ptr<Runtime> runtime, Exchange& exchange,
-               const CommunicatorConfig& config);
-  [[nodiscard]] TransportConfig transport_config_of(const PlanInputs& inputs) const;
-  Status connect(Exchange& exchange, std::optional<NetworkFigures> known);
-  Status learn_network(Exchange& exchange, PlanInputs& inputs, int64_t deadline_ms);
+  explicit Communicator(CommunicatorParts parts) : parts_(std::move(parts)) {}
   [[nodiscard]] std::optional<NetworkFigures> network_to_inherit() const;
-  Status make_executor(WorkerPool& workers, const PlanInputs& inputs);
-  std::vector<std::unique_ptr<LaneGroup>> traced(std::vector<std::unique_ptr<LaneGroup>> lanes);
-  void spread_over(int cores);
-  Status watch_peers(Exchange& exchange);
-  [[nodiscard]] bool is_here(int peer) const;
-  [[nodiscard]] bool is_gone(int peer) const;
-  [[nodiscard]] bool has_died(int peer) const;
-  [[nodiscard]] Monitor::Peer watched(int peer) const;
   // Makes a communicator with ranks of this one, unless failed() gives an error meanwhile. If this
   // rank is interrupted, this communicator is, too.
   struct Making {
@@ -117,38 +133,10 @@ class Communicator {
   Result<std::unique_ptr<Communicator>> meet(const UniqueId& id, const Joiner& joiner,
                                              const Making& making) const;
   [[nodiscard]] std::vector<int> global_ranks_of(std::vector<int> ranks) const;
-  [[nodiscard]] Status in_group(const Status& cause) const;
-  [[nodiscard]] Status loss_among(const std::vector<int>& ranks) const;
-  [[nodiscard]] Status death_of(int peer) const;
-  void peer_died(int peer);
-  [[nodiscard]] bool speaks_for_all() const;
-  void hear();
 
-  const std::shared_ptr<Runtime> runtime_;
-  const int rank_;
-  const int ranks_;
-  const CommunicatorConfig config_;
-  // In order of dependence: each uses those before it.
-  Connection connection_;
-  std::optional<NetworkFigures> network_;
-  DeviceFigures device_figures_;
-  std::unique_ptr<Endpoint> messages_endpoint_;  // until messages_ has it
-  std::unique_ptr<Control> control_;             // if the ranks are on several hosts
-  std::vector<std::atomic<bool>> left_;          // by rank: what that connection has said
-  std::unique_ptr<Report> report_;
-  std::unique_ptr<Health> health_;
-  std::unique_ptr<Regroup> regroup_;
-  ControlRegroup* control_regroup_ = nullptr;  // the same, if there is a control connection
-  WaitReportSettings wait_report_;
+  const CommunicatorParts parts_;
   std::mutex shrinking_;
   Status cannot_shrink_;  // guarded by shrinking_
-  std::unique_ptr<Lanes> lanes_;
-  std::unique_ptr<Spread> spread_;  // null: every rank of this host has a core
-  std::unique_ptr<Executor> executor_;
-  std::unique_ptr<Messages> messages_;
-  uint64_t key_ = 0;  // the same on all ranks (comm/settings.hpp)
-  Inquiries::Token inquiry_token_ = 0;
-  Monitor::Token watch_ = 0;
   bool closed_ = false;
 };
 

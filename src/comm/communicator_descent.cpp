@@ -1,26 +1,23 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Communicators that are made of another: split off, grown, shrunk.
+// Communicators that are made of another: split off, or grown.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 #include "bootstrap/join.hpp"
 #include "bootstrap/opened_meeting.hpp"
 #include "comm/communicator.hpp"
 #include "comm/settings.hpp"
-#include "comm/survivors_wait.hpp"
 #include "core/interrupt.hpp"
-#include "core/log.hpp"
 
 namespace tutti {
 
 // The numbers of ranks of this communicator in the whole job.
 std::vector<int> Communicator::global_ranks_of(std::vector<int> ranks) const {
-  if (config_.global_ranks.empty()) return ranks;
-  for (int& rank : ranks) rank = config_.global_ranks[static_cast<size_t>(rank)];
+  if (parts_.config.global_ranks.empty()) return ranks;
+  for (int& rank : ranks) rank = parts_.config.global_ranks[static_cast<size_t>(rank)];
   return ranks;
 }
 
@@ -59,8 +56,9 @@ class MakingNote {
 
 Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, const Joiner& joiner,
                                                          const Making& how) const {
-  EndsWaits scope(how.failed, [&] { health_->interrupt(how.context); });
-  const MakingNote note(connection_.transport->notes(rank_, 0), joiner, rank_, how.ranks, how.by);
+  EndsWaits scope(how.failed, [&] { parts_.health->interrupt(how.context); });
+  const MakingNote note(parts_.connection->transport->notes(parts_.rank, 0), joiner, parts_.rank,
+                        how.ranks, how.by);
   const int64_t limit = how.config.init_timeout_ms;
   auto exchange = join(id, joiner, limit == kNever ? kNever : now_ms() + limit);
   if (!exchange.ok()) {
@@ -70,7 +68,7 @@ Result<std::unique_ptr<Communicator>> Communicator::meet(const UniqueId& id, con
                     news_delay_ms())
         .with_context(how.context);
   }
-  auto made = create(runtime_, **exchange, how.config, network_to_inherit());
+  auto made = create(parts_.runtime, **exchange, how.config, network_to_inherit());
   if (made.ok()) return made;
   return scope.instead_of(made.status(), news_delay_ms()).with_context(how.context);
 }
@@ -117,27 +115,28 @@ Result<std::vector<Entry>> gather_all(Executor& executor, int ranks, const Entry
 Result<std::unique_ptr<Communicator>> Communicator::split(int color, int key,
                                                           const CommunicatorConfig& config) {
   const std::string context = "split of " + name();
-  const auto places =
-      gather_all(*executor_, ranks_, ColorAndKey{.color = color, .key = key}, Purpose::kSplit);
+  const auto places = gather_all(*parts_.executor, parts_.ranks,
+                                 ColorAndKey{.color = color, .key = key}, Purpose::kSplit);
   if (!places.ok()) return places.status().with_context(context);
   const std::vector<int> members = color < 0 ? std::vector<int>{} : members_of(*places, color);
 
   OpenedMeeting mine;
-  if (!members.empty() && members.front() == rank_) mine = open_meeting(make_unique_id(), kNever);
-  const auto meetings = gather_all(*executor_, ranks_, mine, Purpose::kSplit);
+  if (!members.empty() && members.front() == parts_.rank)
+    mine = open_meeting(make_unique_id(), kNever);
+  const auto meetings = gather_all(*parts_.executor, parts_.ranks, mine, Purpose::kSplit);
   if (!meetings.ok()) return meetings.status().with_context(context);
   if (color < 0) return std::unique_ptr<Communicator>();
 
   const int first = members.front();
   Result<UniqueId> id = id_of((*meetings)[static_cast<size_t>(first)], first);
   if (!id.ok()) return id.status().with_context(context);
-  const auto place = std::find(members.begin(), members.end(), rank_) - members.begin();
+  const auto place = std::find(members.begin(), members.end(), parts_.rank) - members.begin();
   CommunicatorConfig known = config;
   known.global_ranks = global_ranks_of(members);
   return meet(*id, {.rank = static_cast<int>(place), .ranks = static_cast<int>(members.size())},
               {.context = context,
                .config = known,
-               .failed = [this] { return health_->cause(); },
+               .failed = [this] { return parts_.health->cause(); },
                .ranks = members,
                .by = Purpose::kSplit});
 }
@@ -159,7 +158,7 @@ Result<std::unique_ptr<Communicator>> Communicator::grow(const UniqueId* id, int
   const std::string context = "growing " + name();
   GrowthPlan mine{.has_id = id != nullptr ? 1 : 0, .id = {}};
   if (id != nullptr) mine.id = encode(*id);
-  const auto plans = gather_all(*executor_, ranks_, mine, Purpose::kGrow);
+  const auto plans = gather_all(*parts_.executor, parts_.ranks, mine, Purpose::kGrow);
   if (!plans.ok()) return plans.status().with_context(context);
   const auto first = std::ranges::find(*plans, 1, &GrowthPlan::has_id);
   if (first == plans->end()) {
@@ -175,62 +174,13 @@ Result<std::unique_ptr<Communicator>> Communicator::grow(const UniqueId* id, int
   }
   const Result<UniqueId> where = decode(first->id);
   if (!where.ok()) return where.status().with_context(context);
-  return meet(*where, {.rank = rank_, .ranks = ranks_ + newcomers, .newcomers = newcomers},
+  return meet(*where,
+              {.rank = parts_.rank, .ranks = parts_.ranks + newcomers, .newcomers = newcomers},
               {.context = context,
                .config = config,
-               .failed = [this] { return health_->cause(); },
+               .failed = [this] { return parts_.health->cause(); },
                .ranks = {},
                .by = Purpose::kGrow});
-}
-
-// ---- shrinking ---------------------------------------------------------------------------------
-
-Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorConfig& config) {
-  const std::lock_guard lock(shrinking_);
-  const std::string context = "shrinking " + name();
-  const int64_t limit = config.init_timeout_ms;
-  const int64_t deadline_ms = limit == kNever ? kNever : now_ms() + limit;
-  // For a try: they are all there already, and if one dies on its way, the others are to find out.
-  int64_t try_ms = control_ == nullptr ? 1000 : 5000;
-  for (;; try_ms *= 2) {
-    if (interrupted()) health_->interrupt(context);
-    if (!cannot_shrink_.ok()) return cannot_shrink_;
-    const Result<Survivors> survivors = find_survivors(
-        *regroup_, wait_report_, [this](int peer) { return is_gone(peer); }, deadline_ms);
-    if (!survivors.ok()) {
-      cannot_shrink_ = survivors.status().with_context(context);
-      continue;
-    }
-    log::info("{} goes on as {}, with {} of {} ranks", config_.name, config.name,
-              survivors->ranks.size(), ranks_);
-    CommunicatorConfig tried = config;
-    tried.global_ranks = global_ranks_of(survivors->ranks);
-    tried.init_timeout_ms = std::clamp<int64_t>(deadline_ms - now_ms(), 1, try_ms);
-    const std::vector<int>& ranks = survivors->ranks;
-    const auto place = std::ranges::find(ranks, rank_) - ranks.begin();
-    auto made = meet(survivors->id,
-                     {.rank = static_cast<int>(place), .ranks = static_cast<int>(ranks.size())},
-                     {.context = context,
-                      .config = tried,
-                      .failed = [&] { return loss_among(ranks); },
-                      .ranks = ranks,
-                      .by = Purpose::kShrink});
-    // The next round is without the ranks that have died since.
-    const Code code = made.status().code();
-    const bool again = code == Code::kPeerFailed || code == Code::kTimeout;
-    if (made.ok()) return made;
-    if (!again || interrupted() || now_ms() >= deadline_ms) return made.status();
-    log::info("{}; trying again", made.status().message());
-  }
-}
-
-// The death of one of the ranks, if it is on this host. The control connection tells of the first
-// failure elsewhere.
-Status Communicator::loss_among(const std::vector<int>& ranks) const {
-  for (const int peer : ranks) {
-    if (is_here(peer) && has_died(peer)) return death_of(peer);
-  }
-  return {};
 }
 
 }  // namespace tutti

@@ -1,12 +1,17 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "comm/survivors_wait.hpp"
-
+//
+// A communicator of the ranks that are left of another, and the notes of a rank that makes it while
+// others neither come nor end (exec/wait_reporter.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "comm/communicator.hpp"
+#include "core/interrupt.hpp"
+#include "core/log.hpp"
 #include "exec/call.hpp"
 #include "transports/names.hpp"
 
@@ -88,8 +93,8 @@ std::string PendingShrink::whom() const {
   return text.empty() ? "some on other hosts neither go on nor end" : text;
 }
 
-}  // namespace
-
+// agree_on_survivors(), which is reported if it is long. `is_gone` says whether a rank has died or
+// left.
 Result<Survivors> find_survivors(Regroup& regroup, const WaitReportSettings& settings,
                                  const std::function<bool(int)>& is_gone, int64_t deadline_ms) {
   const PendingShrink waiting(settings, is_gone);
@@ -100,6 +105,48 @@ Result<Survivors> find_survivors(Regroup& regroup, const WaitReportSettings& set
   Result<Survivors> survivors = agree_on_survivors(regroup, settings.rank, deadline_ms);
   regroup.tell(nullptr);
   return survivors;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorConfig& config) {
+  const std::lock_guard lock(shrinking_);
+  const std::string context = "shrinking " + name();
+  const int64_t limit = config.init_timeout_ms;
+  const int64_t deadline_ms = limit == kNever ? kNever : now_ms() + limit;
+  // For a try: they are all there already, and if one dies on its way, the others are to find out.
+  int64_t try_ms = parts_.peers->control() == nullptr ? 1000 : 5000;
+  for (;; try_ms *= 2) {
+    if (interrupted()) parts_.health->interrupt(context);
+    if (!cannot_shrink_.ok()) return cannot_shrink_;
+    const Result<Survivors> survivors = find_survivors(
+        *parts_.peers->regroup(), parts_.executor->settings().wait_report,
+        [this](int peer) { return parts_.peers->is_gone(peer); }, deadline_ms);
+    if (!survivors.ok()) {
+      cannot_shrink_ = survivors.status().with_context(context);
+      continue;
+    }
+    log::info("{} goes on as {}, with {} of {} ranks", parts_.config.name, config.name,
+              survivors->ranks.size(), parts_.ranks);
+    CommunicatorConfig tried = config;
+    tried.global_ranks = global_ranks_of(survivors->ranks);
+    tried.init_timeout_ms = std::clamp<int64_t>(deadline_ms - now_ms(), 1, try_ms);
+    const std::vector<int>& ranks = survivors->ranks;
+    const auto place = std::ranges::find(ranks, parts_.rank) - ranks.begin();
+    auto made = meet(survivors->id,
+                     {.rank = static_cast<int>(place), .ranks = static_cast<int>(ranks.size())},
+                     {.context = context,
+                      .config = tried,
+                      .failed = [&] { return parts_.peers->loss_among(ranks); },
+                      .ranks = ranks,
+                      .by = Purpose::kShrink});
+    // The next round is without the ranks that have died since.
+    const Code code = made.status().code();
+    const bool again = code == Code::kPeerFailed || code == Code::kTimeout;
+    if (made.ok()) return made;
+    if (!again || interrupted() || now_ms() >= deadline_ms) return made.status();
+    log::info("{}; trying again", made.status().message());
+  }
 }
 
 }  // namespace tutti
