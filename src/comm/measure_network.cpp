@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "comm/network_course.hpp"
-#include "comm/network_dialogue.hpp"
+#include "comm/network_measurement.hpp"
+#include "comm/network_probe.hpp"
 #include "core/median.hpp"
 
 namespace tutti {
@@ -68,17 +68,18 @@ class Measuring {
   Measuring(Exchange& exchange, const Hosts& hosts, Endpoint& network, const Waiter& waiter)
       : exchange_(exchange), hosts_(hosts), network_(network), waiter_(waiter) {}
 
-  // The outcome of a course on each rank; all ranks get the same. One course at a time: nobody's
-  // long messages delay another's short ones.
-  Result<std::vector<double>> measure(Course& course, const std::optional<Partners>& partners) {
+  // The outcome of a measurement on each rank; all ranks get the same. One measurement at a time:
+  // nobody's long messages delay another's short ones.
+  Result<std::vector<double>> measure(Measurement& measurement,
+                                      const std::optional<Partners>& partners) {
     Status status;
     double figure = 0;
     if (partners) {
-      Dialogue dialogue(network_, partners->next, partners->before, course.longest());
-      status = dialogue.run(course, waiter_);
+      NetworkProbe probe(network_, partners->next, partners->before, measurement.longest());
+      status = probe.run(measurement, waiter_);
       // The others may wait for messages of this rank, and hear of it from the exchange.
       if (!status.ok()) status = exchange_.fail(status);
-      figure = course.figure();
+      figure = measurement.figure();
     }
     auto all = tell(exchange_, status, figure);
     if (!all.ok()) return all.status().with_context("measuring the network");
@@ -89,7 +90,7 @@ class Measuring {
   Status measure_links(const std::optional<Partners>& partners,
                        std::vector<MeasuredFigures>& ranks) {
     for (int time = 0; time == 0 || (time == 1 && links_differ(hosts_, ranks)); ++time) {
-      StreamCourse stream(hosts_.columns());
+      RateMeasurement stream(hosts_.columns());
       TUTTI_ASSIGN_OR_RETURN(auto rates, measure(stream, partners));
       for (size_t r = 0; r < ranks.size(); ++r) {
         const double byte_s = rates[r];
@@ -159,7 +160,7 @@ Result<NetworkFigures> measure_network(Exchange& exchange, const Hosts& hosts, E
   const int rank = exchange.rank();
   Measuring measuring(exchange, hosts, network, waiter);
   const auto beside = on_hosts_beside(hosts, rank);
-  RoundTripCourse trips;
+  LatencyMeasurement trips;
   TUTTI_ASSIGN_OR_RETURN(auto latencies, measuring.measure(trips, beside));
   std::vector<MeasuredFigures> ranks;
   for (const double message_s : latencies) ranks.push_back({message_s, 0});

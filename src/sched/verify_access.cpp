@@ -24,9 +24,9 @@ RankMemories::RankMemories(std::span<const Schedule> schedules, const Problems& 
 void RankMemories::fill_buffers() {
   const auto fill = [&](int rank, Space space, const Range& block) {
     if (block.bytes == 0) return;
-    const Place place = place_of(problems_, rank, Ref::of(space, block.offset));
+    const Location location = location_of(problems_, rank, Ref::of(space, block.offset));
     const Run run = {block.bytes, block.offset, Values::of_rank(rank)};
-    memory(place).write(place.begin, std::span(&run, 1), 0, 0);
+    memory(location).write(location.begin, std::span(&run, 1), 0, 0);
   };
   if (problem_.collective == Collective::kBroadcast) {
     return fill(problem_.root, Space::kRecv, problem_.recv_block(0));
@@ -42,20 +42,20 @@ void RankMemories::fill_buffers() {
 
 Status RankMemories::read(int rank, size_t step, const Ref& ref, uint64_t bytes, bool under_way,
                           std::vector<Run>& runs) {
-  const Place place = place_of(problems_, rank, ref);
-  Memory& from = memory(place);
-  const bool of_peer = place.owner != rank;
-  if (is_buffer_of_peer(ref.space()) && !knows_entry(rank, place.owner)) {
+  const Location location = location_of(problems_, rank, ref);
+  Memory& from = memory(location);
+  const bool of_peer = location.owner != rank;
+  if (is_buffer_of_peer(ref.space()) && !knows_entry(rank, location.owner)) {
     return Status::format(Code::kInternal, "{} pulls before it knows that rank {} has entered",
-                          step_text(schedules_, rank, step), place.owner);
+                          step_text(schedules_, rank, step), location.owner);
   }
-  uint64_t at = place.begin;
-  const uint64_t end = place.begin + bytes;
+  uint64_t at = location.begin;
+  const uint64_t end = location.begin + bytes;
   const auto skip_undefined = [&](uint64_t until) -> Status {
     if (at == until) return {};
     // A message that is only a signal may carry anything.
     if (problem_.collective != Collective::kBarrier) {
-      const Ref where = ref.plus(at - place.begin);
+      const Ref where = ref.plus(at - location.begin);
       return Status::format(Code::kInternal, "{} reads {} before anything is written there",
                             step_text(schedules_, rank, step), to_string(where));
     }
@@ -63,39 +63,40 @@ Status RankMemories::read(int rank, size_t step, const Ref& ref, uint64_t bytes,
     at = until;
     return {};
   };
-  for (const Piece& piece : from.pieces(place.begin, end)) {
-    const uint64_t begin = std::max(piece.begin, place.begin);
+  for (const Piece& piece : from.pieces(location.begin, end)) {
+    const uint64_t begin = std::max(piece.begin, location.begin);
     TUTTI_RETURN_IF_ERROR(skip_undefined(begin));
-    if (of_peer && !clocks_.knows(rank, place.owner, piece.epoch)) {
+    if (of_peer && !clocks_.knows(rank, location.owner, piece.epoch)) {
       return Status::format(Code::kInternal, "{} reads what {} writes; nothing orders the two",
                             step_text(schedules_, rank, step),
-                            step_text(schedules_, place.owner, piece.step));
+                            step_text(schedules_, location.owner, piece.step));
     }
     at = std::min(piece.end, end);
     runs.push_back({at - begin, piece.index + (begin - piece.begin), piece.value});
   }
   TUTTI_RETURN_IF_ERROR(skip_undefined(end));
   if (under_way || of_peer) {
-    from.add_reading({place.begin, end, rank, under_way ? kUnderWay : clocks_.time(rank),
+    from.add_reading({location.begin, end, rank, under_way ? kUnderWay : clocks_.time(rank),
                       static_cast<uint32_t>(step)});
   }
-  if (under_way) sending_[static_cast<size_t>(rank)].push_back(place);
+  if (under_way) sending_[static_cast<size_t>(rank)].push_back(location);
   return {};
 }
 
 Status RankMemories::write(int rank, size_t step, const Ref& ref, std::span<const Run> runs) {
-  const Place place = place_of(problems_, rank, ref);
-  uint64_t end = place.begin;
+  const Location location = location_of(problems_, rank, ref);
+  uint64_t end = location.begin;
   for (const Run& run : runs) end += run.bytes;
-  if (place.space == Space::kWindow) TUTTI_RETURN_IF_ERROR(check_entries(rank, step));
-  TUTTI_RETURN_IF_ERROR(check_readers(rank, step, place, end));
-  memory(place).write(place.begin, runs, clocks_.time(rank), static_cast<uint32_t>(step));
+  if (location.space == Space::kWindow) TUTTI_RETURN_IF_ERROR(check_entries(rank, step));
+  TUTTI_RETURN_IF_ERROR(check_readers(rank, step, location, end));
+  memory(location).write(location.begin, runs, clocks_.time(rank), static_cast<uint32_t>(step));
   return {};
 }
 
-Status RankMemories::check_readers(int rank, size_t step, const Place& place, uint64_t end) const {
-  for (const Reading& reading : memory(place).readings()) {
-    if (reading.end <= place.begin || end <= reading.begin) continue;
+Status RankMemories::check_readers(int rank, size_t step, const Location& location,
+                                   uint64_t end) const {
+  for (const Reading& reading : memory(location).readings()) {
+    if (reading.end <= location.begin || end <= reading.begin) continue;
     if (reading.epoch == kUnderWay) {
       return Status::format(
           Code::kInternal, "{} overwrites what {} sends; nothing before says that this is done",
@@ -130,7 +131,7 @@ bool RankMemories::knows_entry(int rank, int peer) const {
 
 Status RankMemories::check_released(int rank) const {
   for (const Space space : {Space::kSend, Space::kRecv}) {
-    for (const Reading& reading : memory(Place{rank, space, 0}).readings()) {
+    for (const Reading& reading : memory(Location{rank, space, 0}).readings()) {
       if (reading.rank == rank || clocks_.knows(rank, reading.rank, reading.epoch)) continue;
       return Status::format(Code::kInternal, "rank {} may end before {} is done", rank,
                             step_text(schedules_, reading.rank, reading.step));
@@ -140,9 +141,9 @@ Status RankMemories::check_released(int rank) const {
 }
 
 void RankMemories::end_sends(int rank) {
-  std::vector<Place>& places = sending_[static_cast<size_t>(rank)];
-  for (const Place& place : places) memory(place).end_sends(rank, clocks_.time(rank));
-  places.clear();
+  std::vector<Location>& locations = sending_[static_cast<size_t>(rank)];
+  for (const Location& location : locations) memory(location).end_sends(rank, clocks_.time(rank));
+  locations.clear();
 }
 
 void RankMemories::enter(int rank) { entered_[static_cast<size_t>(rank)] = clocks_.time(rank); }

@@ -147,8 +147,8 @@ class Form {
 
   // A kernel reads ahead of what it writes.
   Status check_overlap(const Step& step, const Ref& source, bool may_be_equal) const {
-    const Place dst = place_of(problems_, rank_, step.dst);
-    const Place src = place_of(problems_, rank_, source);
+    const Location dst = location_of(problems_, rank_, step.dst);
+    const Location src = location_of(problems_, rank_, source);
     if (dst.owner != src.owner || dst.space != src.space) return {};
     if (dst.begin + step.bytes <= src.begin || src.begin + step.bytes <= dst.begin) return {};
     if (may_be_equal && dst.begin == src.begin) return {};

@@ -127,11 +127,11 @@ Ref as_its_owner_says(const Problems& problems, int reader, const Ref& ref) {
 
 }  // namespace
 
-Place place_of(const Problems& problems, int rank, const Ref& ref) {
+Location location_of(const Problems& problems, int rank, const Ref& ref) {
   const Space space = ref.space();
   if (is_shared(space)) return {ref.peer(), space, ref.offset};
   if (is_buffer_of_peer(space)) {
-    return place_of(problems, ref.peer(), as_its_owner_says(problems, rank, ref));
+    return location_of(problems, ref.peer(), as_its_owner_says(problems, rank, ref));
   }
   const Problem& problem = problems.of(rank);
   const bool at_root = rank == problem.root;

@@ -102,13 +102,13 @@ class Problems {
   std::span<const Problem> problems_;
 };
 
-// A place in memory, where buffers may coincide: bytes from `begin`.
-struct Place {
+// A location in memory, where buffers may coincide: bytes from `begin`.
+struct Location {
   int owner;
   Space space;
   uint64_t begin;
 };
-Place place_of(const Problems& problems, int rank, const Ref& ref);
+Location location_of(const Problems& problems, int rank, const Ref& ref);
 
 // Whether the bytes lie inside the space as the problem lays it out for that rank, and not in a gap
 // between blocks.

@@ -39,17 +39,19 @@ class RankMemories {
   void enter(int rank);
 
   Clocks& clocks() { return clocks_; }
-  [[nodiscard]] const Memory& memory(const Place& place) const {
-    return memories_[static_cast<size_t>(place.owner) * kSpaces + static_cast<size_t>(place.space)];
+  [[nodiscard]] const Memory& memory(const Location& location) const {
+    return memories_[static_cast<size_t>(location.owner) * kSpaces +
+                     static_cast<size_t>(location.space)];
   }
 
  private:
   static constexpr size_t kSpaces = 6;  // those with memory of their own
-  Memory& memory(const Place& place) {
-    return memories_[static_cast<size_t>(place.owner) * kSpaces + static_cast<size_t>(place.space)];
+  Memory& memory(const Location& location) {
+    return memories_[static_cast<size_t>(location.owner) * kSpaces +
+                     static_cast<size_t>(location.space)];
   }
   void fill_buffers();
-  Status check_readers(int rank, size_t step, const Place& place, uint64_t end) const;
+  Status check_readers(int rank, size_t step, const Location& location, uint64_t end) const;
   Status check_entries(int rank, size_t step);
   [[nodiscard]] bool knows_entry(int rank, int peer) const;
 
@@ -58,9 +60,9 @@ class RankMemories {
   const Problem& problem_;  // what is common to them
   std::vector<Memory> memories_;
   Clocks clocks_;
-  std::vector<uint32_t> entered_;            // each rank's time of entry; UINT32_MAX: not yet
-  std::vector<uint8_t> knows_all_entered_;   // a cache of what clocks_ would say
-  std::vector<std::vector<Place>> sending_;  // per rank, from where sends are under way
+  std::vector<uint32_t> entered_;               // each rank's time of entry; UINT32_MAX: not yet
+  std::vector<uint8_t> knows_all_entered_;      // a cache of what clocks_ would say
+  std::vector<std::vector<Location>> sending_;  // per rank, from where sends are under way
 };
 
 // Appends the reduction of sources of equal length, whose runs it uses up. An error is the end of a

@@ -58,18 +58,18 @@ class Results {
   Status check_pieces(const Range& block, Check check) const {
     if (block.bytes == 0) return {};
     const uint64_t offset = block.offset;
-    const Place place = place_of(problems_, rank_, Ref::of(Space::kRecv, offset));
-    const uint64_t end = place.begin + block.bytes;
-    uint64_t at = place.begin;
-    for (const Piece& piece : memories_.memory(place).pieces(place.begin, end)) {
+    const Location location = location_of(problems_, rank_, Ref::of(Space::kRecv, offset));
+    const uint64_t end = location.begin + block.bytes;
+    uint64_t at = location.begin;
+    for (const Piece& piece : memories_.memory(location).pieces(location.begin, end)) {
       if (piece.begin > at) break;
       const Run run = {std::min(piece.end, end) - at, piece.index + (at - piece.begin),
                        piece.value};
-      const std::string fault = check(at - place.begin, run);
-      if (!fault.empty()) return ends_with(offset + (at - place.begin), fault);
+      const std::string fault = check(at - location.begin, run);
+      if (!fault.empty()) return ends_with(offset + (at - location.begin), fault);
       at += run.bytes;
     }
-    if (at < end) return ends_with(offset + (at - place.begin), "undefined");
+    if (at < end) return ends_with(offset + (at - location.begin), "undefined");
     return {};
   }
 
@@ -125,7 +125,7 @@ class Results {
   // Whether each element is reduced in the same association as on rank 0, which gives the same
   // bits.
   Status check_same_as_first() const {
-    const Place first = place_of(problems_, 0, Ref::of(Space::kRecv, 0));
+    const Location first = location_of(problems_, 0, Ref::of(Space::kRecv, 0));
     return check_pieces(
         problems_.of(rank_).recv_block(0), [&](uint64_t at, const Run& run) -> std::string {
           const uint64_t begin = first.begin + at;

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "comm/network_course.hpp"
+#include "comm/network_measurement.hpp"
 #include "support/threads_as_ranks.hpp"
 
 namespace tutti {
