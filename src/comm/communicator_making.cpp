@@ -209,7 +209,7 @@ class Maker {
     ExecutorSettings settings;
     settings.context = parts_.lanes->context();
     settings.polls = settings.context.hosts != nullptr;
-    settings.tell = [&peers = *parts_.peers](int rank, const CallNote& message) {
+    settings.tell = [&peers = *parts_.peers](int rank, const JournalMessage& message) {
       peers.control()->tell(rank, bytes_of(message));
     };
     const int threads = inputs_.local_ranks * (1 + workers_->size());

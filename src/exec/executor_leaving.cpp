@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kAnswersMs = 1000;
 // The time for peers to make the last call of a rank that leaves.
 constexpr int64_t kLastCallsMs = 50;
-static_assert(sizeof(CallNote) <= kMaxLastWords);
+static_assert(sizeof(JournalMessage) <= kMaxLastWords);
 
 // Whether this rank takes anything from another in such a call.
 bool takes(const Plan& plan) {
@@ -71,7 +71,7 @@ struct FarLastCalls {
 }  // namespace
 
 void Executor::leave() {
-  const CallNote words = journal_ == nullptr ? CallNote{} : journal_->last_words();
+  const JournalMessage words = journal_ == nullptr ? JournalMessage{} : journal_->last_words();
   for (const auto& queue : queues_) {
     const bool first = journal_ != nullptr && queue == queues_.front();
     queue->lanes().leave(first ? bytes_of(words) : std::span<const std::byte>());

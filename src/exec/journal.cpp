@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The notes by which ranks without shared memory compare their calls.
+// The messages by which ranks without shared memory compare their calls.
 #include "exec/journal.hpp"
 
 #include <fmt/format.h>
@@ -13,85 +13,86 @@
 namespace tutti {
 namespace {
 
-Result<CallNote> note_in(int peer, std::span<const std::byte> bytes) {
-  CallNote note;
-  if (bytes.size() != sizeof note) {
+Result<JournalMessage> message_in(int peer, std::span<const std::byte> bytes) {
+  JournalMessage message;
+  if (bytes.size() != sizeof message) {
     return Status::format(Code::kInternal, "rank {} told of a call in {} bytes, expected {}", peer,
-                          bytes.size(), sizeof note);
+                          bytes.size(), sizeof message);
   }
-  std::memcpy(&note, bytes.data(), sizeof note);
-  return note;
+  std::memcpy(&message, bytes.data(), sizeof message);
+  return message;
 }
 
 }  // namespace
 
-CallNote Journal::note_of(uint64_t sequence, NoteKind kind) const {
-  CallNote note = sequence == 0 ? CallNote{} : kept(sequence);
-  note.kind = kind;
-  return note;
+JournalMessage Journal::message_of(uint64_t sequence, JournalMessage::Kind kind) const {
+  JournalMessage message = sequence == 0 ? JournalMessage{} : kept(sequence);
+  message.kind = kind;
+  return message;
 }
 
 Status Journal::enter(const CallRecord& record, uint32_t signature, uint32_t& chain) {
-  std::vector<std::pair<int, CallNote>> replies;
+  std::vector<std::pair<int, JournalMessage>> replies;
   {
     const std::lock_guard lock(mutex_);
     const uint32_t before = kept(last_).chain;
     chain = chained(before, signature);
     last_ = record.sequence;
     calls_[last_ % kKept] = {.record = record, .before = before, .chain = chain};
-    for (const auto& [peer, note] : told_) {
-      if (note.record.sequence != last_) continue;
-      Outcome outcome = compare(peer, note);
+    for (const auto& [peer, message] : told_) {
+      if (message.record.sequence != last_) continue;
+      Outcome outcome = compare(peer, message);
       if (!outcome.status.ok()) return outcome.status;
-      if (note.kind == NoteKind::kLeaves && !outcome.reply) {
-        outcome.reply = note_of(last_, NoteKind::kAnswers);
+      if (message.kind == JournalMessage::Kind::kLeaves && !outcome.reply) {
+        outcome.reply = message_of(last_, JournalMessage::Kind::kAnswers);
       }
       if (outcome.reply) replies.emplace_back(peer, *outcome.reply);
     }
   }
-  for (const auto& [peer, note] : replies) tell_(peer, note);
+  for (const auto& [peer, message] : replies) tell_(peer, message);
   return {};
 }
 
 void Journal::wait_for(int peer, uint64_t sequence) {
-  CallNote note;
+  JournalMessage message;
   {
     const std::lock_guard lock(mutex_);
     if (!keeps(sequence)) return;  // too many have been queued since
     if (std::exchange(waited_for_[peer], sequence) == sequence) return;
-    note = note_of(sequence, NoteKind::kWaits);
+    message = message_of(sequence, JournalMessage::Kind::kWaits);
   }
-  tell_(peer, note);
+  tell_(peer, message);
 }
 
 void Journal::compare_with(int peer, uint64_t sequence) {
-  CallNote note;
+  JournalMessage message;
   {
     const std::lock_guard lock(mutex_);
     if (!keeps(sequence)) return;
-    note = note_of(sequence, NoteKind::kCompares);
-    note.alike = forgotten();
-    note.differs = sequence;
+    message = message_of(sequence, JournalMessage::Kind::kCompares);
+    message.alike = forgotten();
+    message.differs = sequence;
   }
-  tell_(peer, note);
+  tell_(peer, message);
 }
 
 Status Journal::heard(int peer, std::span<const std::byte> bytes) {
-  TUTTI_ASSIGN_OR_RETURN(const CallNote theirs, note_in(peer, bytes));
+  TUTTI_ASSIGN_OR_RETURN(const JournalMessage theirs, message_in(peer, bytes));
   Outcome outcome;
   {
     const std::lock_guard lock(mutex_);
-    CallNote& told = told_[peer];
+    JournalMessage& told = told_[peer];
     if (theirs.record.sequence >= told.record.sequence) told = theirs;
-    if (theirs.kind == NoteKind::kAnswers) answers_[peer] = theirs.record;
-    if (theirs.kind == NoteKind::kAsks) {
+    if (theirs.kind == JournalMessage::Kind::kAnswers) answers_[peer] = theirs.record;
+    if (theirs.kind == JournalMessage::Kind::kAsks) {
       questions_[peer] = {.sequence = theirs.record.sequence, .came_ms = host_ms()};
     }
     outcome = compare(peer, theirs);
-    const bool not_yet = theirs.record.sequence > last_ && theirs.kind != NoteKind::kAnswers;
-    const bool leaves = theirs.kind == NoteKind::kLeaves && !outcome.reply;
-    if (not_yet || leaves || theirs.kind == NoteKind::kAsks) {
-      outcome.reply = note_of(last_, NoteKind::kAnswers);
+    const bool not_yet =
+        theirs.record.sequence > last_ && theirs.kind != JournalMessage::Kind::kAnswers;
+    const bool leaves = theirs.kind == JournalMessage::Kind::kLeaves && !outcome.reply;
+    if (not_yet || leaves || theirs.kind == JournalMessage::Kind::kAsks) {
+      outcome.reply = message_of(last_, JournalMessage::Kind::kAnswers);
     }
   }
   if (outcome.status.ok() && outcome.reply) tell_(peer, *outcome.reply);
@@ -101,12 +102,12 @@ Status Journal::heard(int peer, std::span<const std::byte> bytes) {
 // ---- calls that differ -------------------------------------------------------------------------
 
 // Compares with the call of that number, if this rank has made it.
-Journal::Outcome Journal::compare(int peer, const CallNote& theirs) const {
+Journal::Outcome Journal::compare(int peer, const JournalMessage& theirs) const {
   const uint64_t at = theirs.record.sequence;
-  const bool halves = theirs.kind == NoteKind::kCompares;
+  const bool halves = theirs.kind == JournalMessage::Kind::kCompares;
   if (at == 0 || at > last_) return {};
   if (!keeps(at)) return halves ? halve(peer, theirs, theirs.alike, theirs.differs) : Outcome{};
-  const CallNote& mine = kept(at);
+  const JournalMessage& mine = kept(at);
   if (mine.chain == theirs.chain) {
     return halves && at < theirs.differs ? halve(peer, theirs, at, theirs.differs) : Outcome{};
   }
@@ -117,7 +118,7 @@ Journal::Outcome Journal::compare(int peer, const CallNote& theirs) const {
 }
 
 // The first call that differs comes after `alike` and is `differs` at the latest.
-Journal::Outcome Journal::halve(int peer, const CallNote& theirs, uint64_t alike,
+Journal::Outcome Journal::halve(int peer, const JournalMessage& theirs, uint64_t alike,
                                 uint64_t differs) const {
   alike = std::max(alike, forgotten());
   if (alike >= differs) {
@@ -126,23 +127,24 @@ Journal::Outcome Journal::halve(int peer, const CallNote& theirs, uint64_t alike
                                      "too long ago to tell which",
                                      name_(rank_), name_(peer), describe(theirs.record))};
   }
-  CallNote note = note_of(alike + (differs - alike + 1) / 2, NoteKind::kCompares);
-  note.alike = alike;
-  note.differs = differs;
-  return {.reply = note};
+  JournalMessage message =
+      message_of(alike + (differs - alike + 1) / 2, JournalMessage::Kind::kCompares);
+  message.alike = alike;
+  message.differs = differs;
+  return {.reply = message};
 }
 
 // ---- answers -----------------------------------------------------------------------------------
 
 void Journal::ask_all() {
-  CallNote note;
+  JournalMessage message;
   {
     const std::lock_guard lock(mutex_);
     answers_.clear();
-    note = note_of(last_, NoteKind::kAsks);
+    message = message_of(last_, JournalMessage::Kind::kAsks);
   }
   for (int peer = 0; peer < ranks_; ++peer) {
-    if (peer != rank_) tell_(peer, note);
+    if (peer != rank_) tell_(peer, message);
   }
 }
 
@@ -180,13 +182,13 @@ std::optional<CallRecord> Journal::last_told_by(int peer) const {
 
 // ---- the end -----------------------------------------------------------------------------------
 
-CallNote Journal::last_words() const {
+JournalMessage Journal::last_words() const {
   const std::lock_guard lock(mutex_);
-  return note_of(last_, NoteKind::kAnswers);
+  return message_of(last_, JournalMessage::Kind::kAnswers);
 }
 
 Status Journal::compare_last_words(int peer, std::span<const std::byte> bytes) const {
-  TUTTI_ASSIGN_OR_RETURN(const CallNote theirs, note_in(peer, bytes));
+  TUTTI_ASSIGN_OR_RETURN(const JournalMessage theirs, message_in(peer, bytes));
   const std::lock_guard lock(mutex_);
   const Outcome outcome = compare(peer, theirs);
   if (!outcome.reply) return outcome.status;
@@ -195,9 +197,9 @@ Status Journal::compare_last_words(int peer, std::span<const std::byte> bytes) c
 
 Status Journal::check_last_words(int peer, std::span<const std::byte> bytes) const {
   TUTTI_RETURN_IF_ERROR(compare_last_words(peer, bytes));
-  const CallRecord theirs = note_in(peer, bytes)->record;
+  const CallRecord theirs = message_in(peer, bytes)->record;
   const std::lock_guard lock(mutex_);
-  const CallRecord own = note_of(last_, NoteKind::kAnswers).record;
+  const CallRecord own = message_of(last_, JournalMessage::Kind::kAnswers).record;
   const auto made = [](const CallRecord& last) { return last.sequence == 0 ? nullptr : &last; };
   if (theirs.sequence < last_) return left_before(name_(rank_), own, name_(peer), made(theirs));
   if (theirs.sequence > last_) return left_before(name_(peer), theirs, name_(rank_), made(own));
@@ -205,14 +207,14 @@ Status Journal::check_last_words(int peer, std::span<const std::byte> bytes) con
 }
 
 void Journal::leave(const std::function<bool(int peer)>& wants) {
-  CallNote note;
+  JournalMessage message;
   {
     const std::lock_guard lock(mutex_);
     answers_.clear();
-    note = note_of(last_, NoteKind::kLeaves);
+    message = message_of(last_, JournalMessage::Kind::kLeaves);
   }
   for (int peer = 0; peer < ranks_; ++peer) {
-    if (peer != rank_ && wants(peer)) tell_(peer, note);
+    if (peer != rank_ && wants(peer)) tell_(peer, message);
   }
 }
 

@@ -9,9 +9,9 @@
 // that is, over the control connection. Each of them compares it with its own call of that number,
 // at once or when it comes to it.
 //
-// Two ranks find the first call that differs by bisection. Each note names a call between the last
-// that is known to be alike and the first that is known to differ. The other rank compares it, and
-// answers with the middle of what is left.
+// Two ranks find the first call that differs by bisection. Each message names a call between the
+// last that is known to be alike and the first that is known to differ. The other rank compares it,
+// and answers with the middle of what is left.
 //
 // At a deadline a rank asks all others for their last call. So the rank that has not entered is
 // named, even if others are between it and the rank that waits.
@@ -34,31 +34,30 @@
 
 namespace tutti {
 
-enum class NoteKind : uint64_t {
-  kWaits,     // the sender waits in that call for the receiver
-  kAsks,      // the sender wants kAnswers
-  kAnswers,   // the sender's last call
-  kCompares,  // to find the first call that differed
-  kLeaves,    // the sender makes no further call, and wants kAnswers once the receiver is in that
-};
-
-// A call in a note to another rank. No padding: its bytes are sent as they are.
-struct CallNote {
+// A call in a message to another rank. No padding: its bytes are sent as they are.
+struct JournalMessage {
+  enum class Kind : uint64_t {
+    kWaits,     // the sender waits in that call for the receiver
+    kAsks,      // the sender wants kAnswers
+    kAnswers,   // the sender's last call
+    kCompares,  // to find the first call that differed
+    kLeaves,    // the sender makes no further call, and wants kAnswers once the receiver is in that
+  };
   CallRecord record{};  // sequence 0: no call was made
   uint32_t before = 0;  // the chain of the signatures of all calls before it
   uint32_t chain = 0;   // and with it
-  NoteKind kind = NoteKind::kAnswers;
+  Kind kind = Kind::kAnswers;
   // kCompares: calls up to `alike` are the same on both ranks, call `differs` is not.
   uint64_t alike = 0;
   uint64_t differs = 0;
 };
-static_assert(sizeof(CallNote) == 64);
+static_assert(sizeof(JournalMessage) == 64);
 
 // The journal of one rank; any thread may use it.
 class Journal {
  public:
   // Tells one rank of the communicator; does not block.
-  using Tell = std::function<void(int rank, const CallNote& note)>;
+  using Tell = std::function<void(int rank, const JournalMessage& message)>;
   // The name of a rank, for texts.
   using Name = std::function<std::string(int rank)>;
   Journal(int rank, int ranks, Tell tell, Name name)
@@ -72,8 +71,8 @@ class Journal {
   // Notes that the calls of `peer` up to that number differ from this rank's. The error that says
   // which comes from heard(), here or there.
   void compare_with(int peer, uint64_t sequence);
-  // Takes a note of another rank, whose form is checked. An error as from enter().
-  Status heard(int peer, std::span<const std::byte> note);
+  // Takes a message of another rank, whose form is checked. An error as from enter().
+  Status heard(int peer, std::span<const std::byte> message);
 
   // Asks all other ranks for their last calls.
   void ask_all();
@@ -90,14 +89,14 @@ class Journal {
   // The last call that `peer` has told of, if it has.
   [[nodiscard]] std::optional<CallRecord> last_told_by(int peer) const;
 
-  // The note that this rank sends to its peers when it leaves.
-  [[nodiscard]] CallNote last_words() const;
+  // The message that this rank sends to its peers when it leaves.
+  [[nodiscard]] JournalMessage last_words() const;
   // An error if a peer that has left with these words made another call than this rank. One of both
   // may have made more calls.
-  [[nodiscard]] Status compare_last_words(int peer, std::span<const std::byte> note) const;
+  [[nodiscard]] Status compare_last_words(int peer, std::span<const std::byte> message) const;
   // Checks a rank that leaves with these words while this one leaves, too: neither another call nor
   // another number of calls is right.
-  [[nodiscard]] Status check_last_words(int peer, std::span<const std::byte> note) const;
+  [[nodiscard]] Status check_last_words(int peer, std::span<const std::byte> message) const;
   // This rank leaves: asks the peers for which wants(rank) whether they have made its last call.
   void leave(const std::function<bool(int peer)>& wants);
   // The number of the peer's last call, if it has answered since then.
@@ -110,21 +109,23 @@ class Journal {
     uint64_t sequence = 0;  // of the call that it was asked in
     int64_t came_ms = 0;
   };
-  // The outcome of comparing calls: an error, a note to answer with, or neither.
+  // The outcome of comparing calls: an error, a message to answer with, or neither.
   struct Outcome {
     Status status = {};
-    std::optional<CallNote> reply = {};
+    std::optional<JournalMessage> reply = {};
   };
 
-  [[nodiscard]] const CallNote& kept(uint64_t sequence) const { return calls_[sequence % kKept]; }
+  [[nodiscard]] const JournalMessage& kept(uint64_t sequence) const {
+    return calls_[sequence % kKept];
+  }
   [[nodiscard]] bool keeps(uint64_t sequence) const {
     return kept(sequence).record.sequence == sequence;
   }
   // The last call that is not kept any more.
   [[nodiscard]] uint64_t forgotten() const { return last_ > kKept ? last_ - kKept : 0; }
-  [[nodiscard]] CallNote note_of(uint64_t sequence, NoteKind kind) const;
-  [[nodiscard]] Outcome compare(int peer, const CallNote& theirs) const;
-  [[nodiscard]] Outcome halve(int peer, const CallNote& theirs, uint64_t alike,
+  [[nodiscard]] JournalMessage message_of(uint64_t sequence, JournalMessage::Kind kind) const;
+  [[nodiscard]] Outcome compare(int peer, const JournalMessage& theirs) const;
+  [[nodiscard]] Outcome halve(int peer, const JournalMessage& theirs, uint64_t alike,
                               uint64_t differs) const;
 
   const int rank_;
@@ -132,12 +133,12 @@ class Journal {
   const Tell tell_;
   const Name name_;
   mutable std::mutex mutex_;
-  std::array<CallNote, kKept> calls_{};  // guarded by mutex_; by sequence
-  uint64_t last_ = 0;                    // guarded by mutex_; sequence of the last call
-  std::map<int, CallNote> told_;         // guarded by mutex_; by rank, its latest note
-  std::map<int, uint64_t> waited_for_;   // guarded by mutex_; by rank, the call of our last kWaits
-  std::map<int, CallRecord> answers_;    // guarded by mutex_; by rank, since ask_all()
-  std::map<int, Question> questions_;    // guarded by mutex_; by rank, its last
+  std::array<JournalMessage, kKept> calls_{};  // guarded by mutex_; by sequence
+  uint64_t last_ = 0;                          // guarded by mutex_; sequence of the last call
+  std::map<int, JournalMessage> told_;         // guarded by mutex_; by rank, its latest message
+  std::map<int, uint64_t> waited_for_;  // guarded by mutex_; by rank, the call of our last kWaits
+  std::map<int, CallRecord> answers_;   // guarded by mutex_; by rank, since ask_all()
+  std::map<int, Question> questions_;   // guarded by mutex_; by rank, its last
 };
 
 }  // namespace tutti

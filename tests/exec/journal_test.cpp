@@ -18,13 +18,13 @@ namespace {
 
 constexpr uint32_t kSame = 7;
 
-// Ranks whose notes are on their way until deliver().
+// Ranks whose messages are on their way until deliver().
 struct Telling {
   explicit Telling(int ranks) {
     for (int rank = 0; rank < ranks; ++rank) {
-      const auto tell = [this, rank](int to, const CallNote& note) {
+      const auto tell = [this, rank](int to, const JournalMessage& message) {
         ASSERT_NE(to, rank);
-        on_the_way_.push_back({rank, to, note});
+        on_the_way_.push_back({rank, to, message});
       };
       journals_.push_back(std::make_unique<Journal>(
           rank, ranks, tell, [](int peer) { return "rank " + std::to_string(peer); }));
@@ -44,9 +44,9 @@ struct Telling {
   Status deliver() {
     Status found;
     for (; !on_the_way_.empty(); on_the_way_.pop_front(), ++told_) {
-      const Note& note = on_the_way_.front();
-      Status status =
-          journals_[static_cast<size_t>(note.to)]->heard(note.from, bytes_of(note.note));
+      const Message& message = on_the_way_.front();
+      Status status = journals_[static_cast<size_t>(message.to)]->heard(message.from,
+                                                                        bytes_of(message.message));
       if (found.ok()) found = std::move(status);
     }
     return found;
@@ -54,13 +54,13 @@ struct Telling {
   Journal& zero() { return *journals_[0]; }
   Journal& one() { return *journals_[1]; }
 
-  struct Note {
+  struct Message {
     int from;
     int to;
-    CallNote note;
+    JournalMessage message;
   };
   std::vector<std::unique_ptr<Journal>> journals_;
-  std::deque<Note> on_the_way_;
+  std::deque<Message> on_the_way_;
   int told_ = 0;
 };
 
@@ -258,10 +258,10 @@ TEST_F(Journals, WhoLeavesAfterManyCallsLearnsWhichDiffered) {
 
 TEST_F(Journals, NonsenseIsAnError) {
   EXPECT_EQ(zero().heard(1, bytes_of(uint64_t{3})).code(), Code::kInternal);
-  CallNote unreadable;
+  JournalMessage unreadable;
   unreadable.record.sequence = 1;
   unreadable.record.collective = 255;
-  unreadable.kind = NoteKind::kWaits;
+  unreadable.kind = JournalMessage::Kind::kWaits;
   ASSERT_TRUE(enter(zero(), 1, 5).ok());
   EXPECT_EQ(zero().heard(1, bytes_of(unreadable)).code(), Code::kMismatch);
 }
