@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The log's account of a communicator and of the choices for its calls: rank 0 writes it for all.
-// It also notes for those who look from outside what a variable demands that costs time.
+// Those who look from outside find a note of what a variable demands that costs time.
 #pragma once
 
 #include <memory>

@@ -115,8 +115,8 @@ Result<Monitor::Token> Monitor::watch(std::vector<Peer> peers, std::function<voi
   return token;
 }
 
-// A level-triggered event would repeat for ever once a peer has ended: there is one for each watch.
-// It comes at once if the peer has ended already, also where another watch has had one.
+// A level-triggered event would repeat for ever once a peer has ended: each watch gets one event,
+// which comes at once if the peer has ended already, also where another watch has had one.
 Status Monitor::expect_end_of(int pidfd) const {
   epoll_event event{.events = EPOLLIN | EPOLLONESHOT, .data = {.fd = pidfd}};
   if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, pidfd, &event) == 0) return {};

@@ -129,7 +129,7 @@ void close_files() {
   const sched_param none{};
   (void)sched_setscheduler(0, SCHED_BATCH, &none);
   (void)setpriority(PRIO_PROCESS, 0, 19);
-  // It uses any core that is free, for that of this rank may be busy.
+  // The watch uses any core that is free, for that of this rank may be busy.
   cpu_set_t all;
   std::memset(&all, 0xff, sizeof all);
   (void)sched_setaffinity(0, sizeof all, &all);

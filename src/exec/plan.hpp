@@ -47,7 +47,7 @@ struct ScheduledPlan {
   // map (Limits::maps_peers), as the entries say. Null: this one goes on.
   std::shared_ptr<const ScheduledPlan> when_mapped;
   // The other arms that calls of this kind try, and use if they are faster (adapt/call_trials.hpp).
-  // Their number is the same for all lanes of a plan and on all ranks.
+  // The number of arms is the same for all lanes of a plan and on all ranks.
   std::vector<std::shared_ptr<const ScheduledPlan>> other_arms;
 };
 

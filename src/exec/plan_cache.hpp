@@ -13,8 +13,8 @@
 namespace tutti {
 
 // A quick comparison of two calls of a rank: equal kinds share a plan, as long as the layouts live.
-// It has the distance of the buffers instead of whether they are in place, so some calls that share
-// a plan have different kinds.
+// The distance of the buffers stands for whether they are in place, so some calls that share a plan
+// have different kinds.
 struct CallKind {
   explicit CallKind(const Call& call)
       : bits(static_cast<uint64_t>(call.collective) | static_cast<uint64_t>(call.type) << 8 |
