@@ -12,8 +12,8 @@
 namespace tutti {
 namespace {
 
-// The time for a rank that has made its call to answer that.
-constexpr int64_t kAnswersMs = 1000;
+// The time for ranks that have made their last call to answer that.
+constexpr int64_t kLastAnswersMs = 1000;
 // The time for peers to make the last call of a rank that leaves.
 constexpr int64_t kLastCallsMs = 50;
 static_assert(sizeof(JournalMessage) <= kMaxLastWords);
@@ -111,7 +111,7 @@ Status Executor::compare_last_calls() {
   if (far) journal_->leave(far->asks);
   if (wait(kLastCallsMs, knows) || !far) return differs;
   // A rank that has made its call answers that at once, whatever it does now.
-  wait(kAnswersMs, [&] { return far->heard(0, differs); });
+  wait(kLastAnswersMs, [&] { return far->heard(0, differs); });
   return differs;
 }
 
