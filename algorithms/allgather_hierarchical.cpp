@@ -8,7 +8,6 @@
 // Short blocks are packed. A column gathers its blocks side by side, in some log2 H rounds, and a
 // host hands over all of them in one phase. Each rank then copies them to where they belong.
 #include "algorithms/hierarchical.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
@@ -34,9 +33,11 @@ Phase gathering(Scope scope, Layout all, size_t own, const Ref& from, uint32_t a
 constexpr int kFewestPacked = 7;
 // Beyond kMostPacked, copying all once more takes longer than messages do on fast networks, by
 // simulation (docs/scale.md).
+constexpr uint64_t kMostPacked = 8 << 10;
+
 bool packed(const Problem& q) {
   return q.collective == Collective::kAllgather && q.hosts->count() >= kFewestPacked &&
-         along_column(q).bytes() <= tuned::kMostPacked;
+         along_column(q).bytes() <= kMostPacked;
 }
 
 Composition compose_packed(const Problem& q) {

@@ -40,7 +40,7 @@ void build(const Problem& q, Builder& b) {
                        [&](Range segment) { b.recv(from, own_at(depth, segment), segment.bytes); });
       continue;
     }
-    if (packed > 0 && packed % kPlaces == 0) b.fence();  // the places are used again
+    if (packed > 0 && packed % kSegmentPlaces == 0) b.fence();  // the places are used again
     ++packed;
     const Range block{0, q.bytes()};
     const uint64_t bytes = round.depths.size() * q.bytes();

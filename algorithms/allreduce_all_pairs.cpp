@@ -6,7 +6,6 @@
 // wait for one another.
 #include "algorithms/all_pairs.hpp"
 #include "algorithms/cost.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
@@ -16,12 +15,14 @@ uint64_t piece_bytes(const Problem& q) { return kSegmentBytes * static_cast<uint
 
 // Between hosts, lines are idle while each waits for the other's segment, and what several send to
 // one at once is dropped at times.
+constexpr double kIdleLinesFactor = 1.25;
+
 double seconds(const Problem& q, const Machine& m) {
   const uint64_t slice = q.bytes() / static_cast<uint64_t>(q.ranks);
   const int pieces = std::max(1, parts_of_at_most(q.bytes(), piece_bytes(q)));
   const double moved = 2.0 * (q.ranks - 1) * static_cast<double>(slice) * m.message_byte_s;
   return 2 * (q.ranks - 1) * (start_s(slice, m) + (pieces - 1) * m.message_s) +
-         moved * (m.host != nullptr ? tuned::kIdling : 1) + combine_s(q.bytes(), m) +
+         moved * (m.host != nullptr ? kIdleLinesFactor : 1) + combine_s(q.bytes(), m) +
          buffers_s(q, m);
 }
 

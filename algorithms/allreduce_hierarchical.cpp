@@ -13,9 +13,11 @@
 namespace tutti {
 namespace {
 
+constexpr uint64_t kLeastShareOfHost = 1 << 10;
+
 bool has_one_leader(const Problem& q) {
   // A share must be worth a message of its own.
-  const uint64_t least = q.hosts->of_hosts ? tuned::kLeastShareOfHost : tuned::kLeastShare;
+  const uint64_t least = q.hosts->of_hosts ? kLeastShareOfHost : tuned::kLeastShare;
   return q.bytes() < least * static_cast<uint64_t>(q.hosts->columns());
 }
 

@@ -11,7 +11,6 @@
 
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
 
@@ -115,13 +114,16 @@ inline std::vector<BlockRound> block_rounds(const Problem& q, int blocks) {
   return rounds;
 }
 
-// Into how many blocks a message is cut best: the root of (ceil(log2 p) - 1) n beta / alpha, where
-// a long message's start takes as long as 48 KiB. Blocks are at most 1 MiB long.
+// A long message's start takes as long as so many bytes.
+inline constexpr double kBlockStartBytes = 48 << 10;
+// Longer blocks would overlap little, whatever the start costs.
+inline constexpr uint64_t kLongestBlock = 1 << 20;
+
+// Into how many blocks a message is cut best: the root of (ceil(log2 p) - 1) n beta / alpha.
 inline int block_count(const Problem& q) {
-  const double ratio =
-      (rounds_of(q.ranks) - 1) * static_cast<double>(q.bytes()) / tuned::kBlockStart;
+  const double ratio = (rounds_of(q.ranks) - 1) * static_cast<double>(q.bytes()) / kBlockStartBytes;
   return std::max(static_cast<int>(std::sqrt(std::max(0.0, ratio))),
-                  parts_of_at_most(q.bytes(), tuned::kLongestBlock));
+                  parts_of_at_most(q.bytes(), kLongestBlock));
 }
 inline uint64_t longest_block(const Problem& q) {
   const auto blocks = static_cast<uint64_t>(std::max(1, block_count(q)));

@@ -18,7 +18,7 @@ namespace tutti {
 // as 8 KiB, so that all ranks come to the same number whatever they know of the network.
 inline int chain_segments(const Problem& q) {
   const double hops = std::max(q.ranks - 2, 0);
-  const double best = std::sqrt(hops * static_cast<double>(q.bytes()) / tuned::kSegmentStart);
+  const double best = std::sqrt(hops * static_cast<double>(q.bytes()) / tuned::kSegmentStartBytes);
   return std::max({1, static_cast<int>(best), parts_of_at_most(q.bytes(), kSegmentBytes)});
 }
 

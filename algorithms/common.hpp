@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "algorithms/algorithm.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
 
@@ -74,11 +73,14 @@ inline std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space,
   return one_of_each_rank(q, own, space, [=](int) { return offset; });
 }
 
+// A longer block would leave the first-level cache before its second copy.
+inline constexpr uint64_t kLeastKeptAtOnce = 16 << 10;
+
 // Whether a rank that stages a block and also copies it to its own receive buffer does both in one
 // pass. A short block reaches the peers sooner if the copy is made later, while the rank waits for
 // them. So do the copies of ranks that share cores, which must wait anyway (docs/notes/15).
 inline bool keeps_at_once(const Problem& q, uint64_t bytes) {
-  return !q.limits.oversubscribed && bytes >= tuned::kLeastKeptAtOnce;
+  return !q.limits.oversubscribed && bytes >= kLeastKeptAtOnce;
 }
 
 // The entry of a rank that has staged so many bytes. keep() copies the rank's own block: before the
@@ -91,11 +93,14 @@ void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
   if (!at_once) keep();
 }
 
+// Shorter blocks may still lie in a core's part of the last-level cache.
+inline constexpr uint64_t kLeastKeptNonTemporal = 12 << 20;
+
 // Whether the copy of a rank's own block goes past the caches. Long ones do while calls still try
 // kinds of stores. The blocks of peers come by other routes meanwhile, so neither would find the
 // data of the other in the caches (docs/notes/15).
 inline bool own_block_streams(const Problem& q, uint64_t block, uint64_t received) {
-  return streams(q, received) || (q.limits.tries_streams && block >= tuned::kLeastKeptNonTemporal);
+  return streams(q, received) || (q.limits.tries_streams && block >= kLeastKeptNonTemporal);
 }
 
 // Allgather, and gather at the root: copies the rank's own block, or a part of it, to its place.

@@ -18,11 +18,11 @@
 
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
 
-using tuned::kMostInGroup;
+// One rank reads the lines of so many others before a second round among leaders pays.
+inline constexpr int kMostInGroup = 16;
 
 using Groups = std::vector<std::vector<int>>;  // ranks; ascending, but that a root comes first
 

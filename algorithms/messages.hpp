@@ -23,21 +23,24 @@ inline Applies blocks_are_short(const Problem& q) {
   return {};
 }
 
+// What a call may take of private memory for that.
+inline constexpr uint64_t kMostPrivate = 8 << 20;
+
 inline Applies blocks_fit_private_memory(const Problem& q) {
-  if (all_blocks_bytes(q) > tuned::kMostPrivate) return {false, "over 8 MiB in all"};
+  if (all_blocks_bytes(q) > kMostPrivate) return {false, "over 8 MiB in all"};
   return {};
 }
 
 // How many segments that are to be combined may arrive at once: the next ones come while one is
-// being combined.
-using tuned::kPlaces;
+// being combined. A few bridge what their times vary.
+inline constexpr int kSegmentPlaces = 4;
 
-// Private memory where segments arrive, of kPlaces places that are used in turn.
+// Private memory where segments arrive, of kSegmentPlaces places that are used in turn.
 class Places {
  public:
   Places(Builder& b, uint64_t most)
-      : bytes_(whole_lines(most)), first_(b.scratch(bytes_ * kPlaces)) {}
-  Ref next() { return first_.plus(bytes_ * static_cast<uint64_t>(count_++ % kPlaces)); }
+      : bytes_(whole_lines(most)), first_(b.scratch(bytes_ * kSegmentPlaces)) {}
+  Ref next() { return first_.plus(bytes_ * static_cast<uint64_t>(count_++ % kSegmentPlaces)); }
 
  private:
   const uint64_t bytes_;

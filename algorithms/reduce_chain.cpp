@@ -30,7 +30,8 @@ void build(const Problem& q, Builder& b) {
     if (i >= 0) b.recv(0, recv_at(segment(i).offset), segment(i).bytes);
   };
   for (int i = 0; i < segments; ++i) {
-    if (i % kPlaces == 0 && (!last || lands_on_source)) b.fence();  // sums' places are used again
+    // Places of sums are used again.
+    if (i % kSegmentPlaces == 0 && (!last || lands_on_source)) b.fence();
     const auto [offset, bytes] = segment(i);
     Ref sum = send_at(offset);
     if (!last) {
@@ -41,12 +42,12 @@ void build(const Problem& q, Builder& b) {
     }
     if (!keeps) b.send(q.rank == 0 ? q.root : q.rank - 1, sum, bytes);
     // Later, rank 0 might never get to its next segment.
-    if (gets_results) get_result(i - kPlaces);
+    if (gets_results) get_result(i - kSegmentPlaces);
   }
   if (!gets_results) return;
-  for (int i = segments - kPlaces; i < segments; ++i) {
+  for (int i = segments - kSegmentPlaces; i < segments; ++i) {
     // Not before rank 0 has got rid of the results that came before the last fence.
-    if (i == (segments - 1) / kPlaces * kPlaces && lands_on_source) b.fence();
+    if (i == (segments - 1) / kSegmentPlaces * kSegmentPlaces && lands_on_source) b.fence();
     get_result(i);
   }
 }

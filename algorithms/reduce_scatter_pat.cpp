@@ -56,7 +56,7 @@ class Sums {
     auto found = groups_.find(below);
     if (found == groups_.end()) {
       const auto level = static_cast<size_t>(std::popcount(static_cast<unsigned>(below)));
-      if (uses_[level]++ % kPlaces == 0 && uses_[level] > 1) b_.fence();  // used again
+      if (uses_[level]++ % kSegmentPlaces == 0 && uses_[level] > 1) b_.fence();  // used again
       found = groups_.emplace(below, levels_[level].next()).first;
     }
     return found->second.plus(static_cast<uint64_t>(depth / pat_.apart()) * segment_.bytes);

@@ -14,7 +14,6 @@
 #include <cstring>
 #include <optional>
 
-#include "core/tuned.hpp"
 #include "kernels/string_copy.hpp"
 #include "kernels/targets.hpp"
 
@@ -165,9 +164,14 @@ const CopyKernels& kernels() {
   return best;
 }
 
+// The start of a string instruction takes as long as vectors need for a good part of this.
+constexpr size_t kLeastStringCopy = 16 << 10;
+// Both ends of such a copy fit any second-level cache.
+constexpr size_t kMostStringCopy = 64 << 10;
+
 // Strings begin where they pay, and end where caches may not hold what they write.
 bool by_strings(size_t bytes) {
-  return tuned::kLeastStringCopy <= bytes && bytes <= tuned::kMostStringCopy && string_copies_pay();
+  return kLeastStringCopy <= bytes && bytes <= kMostStringCopy && string_copies_pay();
 }
 
 }  // namespace
@@ -187,7 +191,7 @@ void copy_twice(void* dst, CopyHint hint, void* other, CopyHint other_hint, cons
                 size_t bytes) {
   const bool stream = hint == CopyHint::kNonTemporal;
   const bool stream_other = other_hint == CopyHint::kNonTemporal;
-  if (bytes < tuned::kLeastLongCopy || (!stream && !stream_other && by_strings(bytes))) {
+  if (bytes < kLeastLongCopy || (!stream && !stream_other && by_strings(bytes))) {
     copy_bytes(dst, source, bytes, hint);
     copy_bytes(other, source, bytes, other_hint);
   } else {

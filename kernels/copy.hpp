@@ -6,16 +6,17 @@
 #include <cstddef>
 #include <cstring>
 
-#include "core/tuned.hpp"
-
 namespace tutti {
 
 // Whether a copy leaves what it writes in the caches, or writes it past them.
 enum class CopyHint { kTemporal, kNonTemporal };
 
-// From tuned::kLeastLongCopy bytes on the way matters; copies past the caches may be shorter.
+// Shorter copies take as long as the call of a kernel.
+inline constexpr size_t kLeastLongCopy = 256;
+
+// From kLeastLongCopy bytes on the way matters; copies past the caches may be shorter.
 void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint);
-// By vectors, backwards (copy.cpp says why); at least tuned::kLeastLongCopy.
+// By vectors, backwards (copy.cpp says why); at least kLeastLongCopy.
 void copy_by_vectors(void* dst, const void* source, size_t bytes);
 
 // To two places that do not overlap, each by its hint; one of them may be where the source lies.
@@ -24,7 +25,7 @@ void copy_twice(void* dst, CopyHint hint, void* other, CopyHint other_hint, cons
 
 // Like memcpy, but with null pointers allowed for 0 bytes.
 inline void copy_bytes(void* dst, const void* source, size_t bytes, CopyHint hint) {
-  if (bytes >= tuned::kLeastLongCopy || hint == CopyHint::kNonTemporal) {
+  if (bytes >= kLeastLongCopy || hint == CopyHint::kNonTemporal) {
     copy_long(dst, source, bytes, hint);
   } else if (bytes > 0) {
     std::memcpy(dst, source, bytes);

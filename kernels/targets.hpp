@@ -51,13 +51,13 @@ template <int64_t kTarget>
 ScaleKernel small_float_scale(DataType type);
 template <int64_t kTarget>
 ScaleKernel complex_scale(DataType type);
-// Copies at least tuned::kLeastLongCopy bytes, from the end to the beginning.
+// Copies at least kLeastLongCopy bytes, from the end to the beginning.
 template <int64_t kTarget>
 void backward_copy(void* dst, const void* source, size_t bytes);
 // Copies with non-temporal stores.
 template <int64_t kTarget>
 void stream_copy(void* dst, const void* source, size_t bytes);
-// Copies at least tuned::kLeastLongCopy bytes to two places, from the end to the beginning, each
+// Copies at least kLeastLongCopy bytes to two places, from the end to the beginning, each
 // with non-temporal stores or without.
 template <int64_t kTarget>
 void twin_copy(void* dst, bool stream, void* other, bool stream_other, const void* source,

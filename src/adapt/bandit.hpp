@@ -19,16 +19,18 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/tuned.hpp"
-
 namespace tutti {
 
 enum class Arm : uint8_t { kFirst, kSecond, kThird };
 
+// An estimate is the median of so many.
+inline constexpr uint64_t kTrialCalls = 3;
+// Calls that move half of it leave no cache as it was: two suffice.
+inline constexpr uint64_t kTrialBytes = 8 << 20;
+
 // The calls of a trial. The longer they are, the less it matters what the caches had.
 constexpr size_t trial_calls(uint64_t bytes) {
-  return std::clamp<uint64_t>(tuned::kTrialBytes / std::max<uint64_t>(bytes, 1), 2,
-                              tuned::kTrialCalls);
+  return std::clamp<uint64_t>(kTrialBytes / std::max<uint64_t>(bytes, 1), 2, kTrialCalls);
 }
 
 class Bandit {
@@ -70,6 +72,8 @@ class Bandit {
   }
 
  private:
+  static constexpr double kTrialShare = 1.0 / 256;  // less than times vary from run to run
+  static constexpr double kEstimateStep = 1.1;      // by which times of equal calls vary
   static constexpr uint64_t kTimesAsMany = 8;
   static constexpr double kFarBehind = 2;
 
@@ -86,7 +90,7 @@ class Bandit {
     }
     void add(double newest, size_t trial) {
       latest[times++ % latest.size()] = newest;
-      if (known) cost = newest > cost ? cost * tuned::kEstimateStep : cost / tuned::kEstimateStep;
+      if (known) cost = newest > cost ? cost * kEstimateStep : cost / kEstimateStep;
       if (known || times < trial) return;
       known = true;
       const size_t there = std::min(times, latest.size());
@@ -102,14 +106,14 @@ class Bandit {
     const Estimate& estimate = estimates_[i];
     if (estimate.in_trial()) return -1;
     if (!estimate.known || estimate.due) return 0;
-    return i == used_ ? estimate.cost / tuned::kEstimateStep : estimate.cost;
+    return i == used_ ? estimate.cost / kEstimateStep : estimate.cost;
   }
   // Whether an arm is to be tried again, while the one in use costs so much.
   [[nodiscard]] bool is_due(const Estimate& estimate, double used_cost) const {
     if (!estimate.known || estimate.last_taken == calls_) return false;
-    const double loss = std::max(estimate.cost / used_cost, tuned::kEstimateStep) - 1;
+    const double loss = std::max(estimate.cost / used_cost, kEstimateStep) - 1;
     const auto idle = static_cast<double>(calls_ - estimate.last_taken);
-    return idle * tuned::kTrialShare >= static_cast<double>(trial_) * loss ||
+    return idle * kTrialShare >= static_cast<double>(trial_) * loss ||
            calls_ >= kTimesAsMany * estimate.last_taken;
   }
   [[nodiscard]] const Estimate& of(Arm arm) const { return estimates_[static_cast<size_t>(arm)]; }

@@ -42,7 +42,6 @@ CallSample CallTrials::sample_of(const Ended& ended) const {
           .root_gives = root_gives(ended.collective),
           .root_keeps_last = ended.collective == Collective::kScatter && !ended.reads_peers,
           .slots_are_new = ended.slots_are_new,
-          .avoids_used_slots = ended.reads_peers && ended.uses_slots,
           .ranks = ended.ranks,
           .block_bytes = ended.block_bytes};
 }

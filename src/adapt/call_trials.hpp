@@ -26,7 +26,6 @@ class CallTrials {
     uint64_t block_bytes;
     int ranks;
     bool reads_peers;    // the arm that it took
-    bool uses_slots;     // other arms do, and move through them from call to call
     bool slots_are_new;  // the memory of those that it used has just been made
     double at_s;
   };

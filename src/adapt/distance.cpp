@@ -74,16 +74,16 @@ uint32_t memory_ticks() {
 void Distance::saw_new(uint32_t ticks) {
   if (ticks < memory_ / 4) return;
   last_[next_] = ticks;
-  next_ = (next_ + 1) % tuned::kDistanceProbes;
-  if (probes_ < tuned::kDistanceProbes) ++probes_;
+  next_ = (next_ + 1) % kDistanceProbes;
+  if (probes_ < kDistanceProbes) ++probes_;
   far_ = this->ticks() > memory_ / 6 * 5;
 }
 
 uint32_t Distance::ticks() const {
-  if (probes_ < tuned::kDistanceProbes) return 0;
+  if (probes_ < kDistanceProbes) return 0;
   auto sorted = last_;
   std::ranges::sort(sorted);
-  return sorted[tuned::kDistanceProbes - 2];
+  return sorted[kDistanceProbes - 2];
 }
 
 }  // namespace tutti

@@ -14,15 +14,18 @@
 #include <cstdint>
 #include <span>
 
-#include "core/tuned.hpp"
-
 namespace tutti {
 
 // Where a rank's stores to staging go: wherever peers then read them the fastest, or always there.
 enum class Staging : uint8_t { kAuto, kCache, kMemory };
 
-// Shorter pieces stay in the caches, whatever the distance.
-using tuned::kLeastStagedNonTemporal;
+// Shorter pieces, of a few lines, stay in the caches, whatever the distance.
+inline constexpr uint64_t kLeastStagedNonTemporal = 1 << 10;
+
+// The probes that a distance is worked out from, all but the highest.
+inline constexpr uint32_t kDistanceProbes = 5;
+// To move so much takes far longer than a probe.
+inline constexpr uint64_t kBytesBetweenProbes = 128 << 10;
 
 // How long one load of a line takes, in ticks of a clock of constant rate; 0 if this processor
 // cannot measure it. Peers may be writing there.
@@ -48,7 +51,7 @@ class Distance {
   // Counts bytes that were staged for the peer or read from it; true if it is time for a probe.
   bool due(uint64_t bytes) {
     since_ += bytes;
-    if (probes_ >= tuned::kDistanceProbes && since_ < tuned::kBytesBetweenProbes) [[likely]]
+    if (probes_ >= kDistanceProbes && since_ < kBytesBetweenProbes) [[likely]]
       return false;
     since_ = 0;
     return true;
@@ -65,19 +68,19 @@ class Distance {
   // core. It tells nothing.
   void saw_new(uint32_t ticks);
   [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last probe
-  [[nodiscard]] bool known() const { return probes_ == tuned::kDistanceProbes; }
+  [[nodiscard]] bool known() const { return probes_ == kDistanceProbes; }
   [[nodiscard]] bool far() const { return far_; }
   // What the last probes say; 0 if there were too few.
   [[nodiscard]] uint32_t ticks() const;
 
  private:
   uint32_t memory_;
-  uint32_t probes_ = 0;  // at most tuned::kDistanceProbes
+  uint32_t probes_ = 0;  // at most kDistanceProbes
   uint32_t next_ = 0;
   uint32_t mark_ = 0;
   uint64_t since_ = 0;
   bool far_ = false;
-  std::array<uint32_t, tuned::kDistanceProbes> last_{};
+  std::array<uint32_t, kDistanceProbes> last_{};
 };
 
 // How many peers' distances a rank knows, and how many of them are far. It knows nothing of peers

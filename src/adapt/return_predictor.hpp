@@ -13,16 +13,20 @@
 #include <cstdint>
 
 #include "core/clock.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
+
+// A worker that is woken takes longer to begin than an application that comes back so soon.
+inline constexpr int kBackSoonUs = 100;
+// So many returns in a row are no chance.
+inline constexpr int kReturnsUntilSure = 4;
 
 class ReturnPredictor {
  public:
   // The application leaves while something is still to be done. Whether a worker is to be woken for
   // it. Any thread, as for returns().
   bool leaves() {
-    if (returns_.load(std::memory_order_relaxed) >= tuned::kSureAfter) return false;
+    if (returns_.load(std::memory_order_relaxed) >= kReturnsUntilSure) return false;
     left_s_.store(now_s(), std::memory_order_relaxed);
     return true;
   }
@@ -32,11 +36,11 @@ class ReturnPredictor {
     // core.
     visits_.store(visits_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     const int returns = returns_.load(std::memory_order_relaxed);
-    if (returns >= tuned::kSureAfter) return;
+    if (returns >= kReturnsUntilSure) return;
     const double left_s = left_s_.load(std::memory_order_relaxed);
     if (left_s == 0) return;
     left_s_.store(0, std::memory_order_relaxed);
-    const bool soon = now_s() - left_s < tuned::kSoon_us * 1e-6;
+    const bool soon = now_s() - left_s < kBackSoonUs * 1e-6;
     returns_.store(soon ? returns + 1 : 0, std::memory_order_relaxed);
   }
 
@@ -45,7 +49,7 @@ class ReturnPredictor {
   void stayed_away() { returns_.store(0, std::memory_order_relaxed); }
 
  private:
-  std::atomic<int> returns_{0};    // in a row, up to tuned::kSureAfter
+  std::atomic<int> returns_{0};    // in a row, up to kReturnsUntilSure
   std::atomic<double> left_s_{0};  // when the application left; 0: it is back
   std::atomic<uint32_t> visits_{0};
 };

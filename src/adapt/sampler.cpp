@@ -3,12 +3,17 @@
 
 #include <algorithm>
 
-#include "core/tuned.hpp"
-
 namespace tutti {
 namespace {
 
 constexpr double kLeastSeconds = 1e-9;
+
+// A call follows at once if the pause before it is a small part of what it takes.
+constexpr double kFollowsAtOnce = 1.0 / 8;
+// How much faster a read must be, where it costs peers more than its own time.
+constexpr double kReadPenalty = 1.5;
+// Up to here a read costs its peer more than its own time.
+constexpr uint64_t kMostOfShortReads = 128 << 10;
 
 // Where one rank only gives, its peers find done in their next calls what it has done meanwhile.
 // What that took shows in their first wait alone. So of calls that follow at once on one
@@ -16,7 +21,7 @@ constexpr double kLeastSeconds = 1e-9;
 // its work, so that the time says nothing.
 bool follows_at_once(const CallSample& call) {
   return call.root_gives && call.next_to_last &&
-         call.begun_s - call.last_ended_s < (call.ended_s - call.begun_s) * tuned::kFollowsAtOnce;
+         call.begun_s - call.last_ended_s < (call.ended_s - call.begun_s) * kFollowsAtOnce;
 }
 
 double without_first_wait(const CallSample& call) {
@@ -32,16 +37,14 @@ std::optional<double> seconds_of(const CallSample& call) {
   const bool follows = follows_at_once(call);
   if (follows && !call.same_arm) return std::nullopt;
   const double seconds = follows ? call.ended_s - call.last_ended_s : without_first_wait(call);
-  // Slots that calls move through are cold after calls that did not use them, for longer than a
-  // trial lasts if calls are short. So what reads where data lies must be that much faster.
-  return std::max(seconds, kLeastSeconds) * (call.avoids_used_slots ? tuned::kColdSlots : 1);
+  return std::max(seconds, kLeastSeconds);
 }
 
 double seconds_of(const MessageSample& message) {
   // For short messages asking and telling count, and a ring that has not been used for a while is
   // slow in a trial. A rank that shares its core makes its peers wait while it reads.
-  const bool costs_more = message.takes_turns || message.bytes <= tuned::kMostOfShortReads;
-  return message.seconds * (message.read && costs_more ? tuned::kReadPenalty : 1);
+  const bool costs_more = message.takes_turns || message.bytes <= kMostOfShortReads;
+  return message.seconds * (message.read && costs_more ? kReadPenalty : 1);
 }
 
 double seconds_of_both(double begun_s, double ended_s, double both_ended_s) {

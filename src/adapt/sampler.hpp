@@ -13,15 +13,14 @@ namespace tutti {
 struct CallSample {
   double begun_s;
   double ended_s;
-  double first_wait_s;     // of the rank for its peers
-  double last_ended_s;     // of the last call of this kind that was timed
-  bool next_to_last;       // no other call was between
-  bool same_arm;           // as that call
-  bool root_gives;         // the collective has a root that only sends
-  bool root_keeps_last;    // the root stores its own block after its peers have theirs
-  bool slots_are_new;      // the memory of the slots was made in this call
-  bool avoids_used_slots;  // reads peers, where the other arms use slots
-  int ranks;               // at least 2
+  double first_wait_s;   // of the rank for its peers
+  double last_ended_s;   // of the last call of this kind that was timed
+  bool next_to_last;     // no other call was between
+  bool same_arm;         // as that call
+  bool root_gives;       // the collective has a root that only sends
+  bool root_keeps_last;  // the root stores its own block after its peers have theirs
+  bool slots_are_new;    // the memory of the slots was made in this call
+  int ranks;             // at least 2
   uint64_t block_bytes;
 };
 

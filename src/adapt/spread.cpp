@@ -7,10 +7,14 @@
 #include <cerrno>
 
 #include "core/log.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
+
+// A rank that moves has shown where it is by then.
+constexpr uint32_t kMovesApartMs = 2;
+// Ranks that the kernel moves back again and again try no more often.
+constexpr uint32_t kLongestPauseMs = 256;
 
 // Where the owner of a bell was when it last looked; -1: unknown.
 int core_of(const Bell& bell) {
@@ -47,11 +51,11 @@ bool Spread::may_move_now() {
   const uint32_t since = now - moved_ms_;
   if (since < pause_ms_) return false;
   uint32_t last = shared_.moved_ms.load(std::memory_order_relaxed);
-  if (now - last < tuned::kMovesApart_ms ||
+  if (now - last < kMovesApartMs ||
       !shared_.moved_ms.compare_exchange_strong(last, now, std::memory_order_relaxed)) {
     return false;
   }
-  pause_ms_ = since < 8 * pause_ms_ ? std::min(2 * pause_ms_, tuned::kLongestPause_ms) : 1;
+  pause_ms_ = since < 8 * pause_ms_ ? std::min(2 * pause_ms_, kLongestPauseMs) : 1;
   moved_ms_ = now;
   return true;
 }

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/tuned.hpp"
 #include "core/wait.hpp"
 
 namespace tutti {
@@ -26,10 +25,13 @@ class Spread final : public YieldHook {
   // Called before each yield of a thread that waits on this rank's bell; may move it to another
   // core.
   void before_yield() override {
-    if (yields_.fetch_add(1, std::memory_order_relaxed) % tuned::kYieldsBetweenChecks == 0) check();
+    if (yields_.fetch_add(1, std::memory_order_relaxed) % kYieldsBetweenChecks == 0) check();
   }
 
  private:
+  // So that checks cost little beside the yields.
+  static constexpr uint32_t kYieldsBetweenChecks = 64;
+
   void check();
   [[nodiscard]] bool may_move_now();
   void move_from(int core);

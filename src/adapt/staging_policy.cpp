@@ -4,9 +4,17 @@
 #include "adapt/staging_policy.hpp"
 
 #include "core/log.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
+namespace {
+
+// Prefetchers bring the lines beside the one that is probed, which may be written already if
+// the peer is ahead.
+constexpr uint32_t kCallsBetweenProbes = 5;
+// Shorter calls are spared the timing of loads.
+constexpr uint64_t kLeastWatched = 1 << 20;
+
+}  // namespace
 
 StagingPolicy::StagingPolicy(int rank, int ranks, Staging setting, uint32_t memory)
     : rank_(rank),
@@ -17,7 +25,7 @@ StagingPolicy::StagingPolicy(int rank, int ranks, Staging setting, uint32_t memo
 
 void StagingPolicy::plan_probe(uint32_t call, uint64_t staged) {
   if (ranks_ == 1) return;
-  watches_ = staged >= tuned::kLeastWatched;
+  watches_ = staged >= kLeastWatched;
   next_probed_ = probed_peer(call, rank_, ranks_);
   probes_ = distances_[static_cast<size_t>(next_probed_)].due(staged);
 }
@@ -25,9 +33,7 @@ void StagingPolicy::plan_probe(uint32_t call, uint64_t staged) {
 void StagingPolicy::probe(const void* line, uint32_t call) {
   probes_ = false;
   Distance& distance = distances_[static_cast<size_t>(next_probed_)];
-  // Prefetchers bring the lines beside the one that is probed, which may be written already if
-  // the peer is ahead.
-  if (call - distance.mark() < tuned::kCallsBetweenProbes) return;
+  if (call - distance.mark() < kCallsBetweenProbes) return;
   distance.saw(load_ticks(line), call);
   choose(next_probed_);
 }

@@ -12,6 +12,14 @@
 
 namespace tutti {
 
+// Several turns of ranks that share cores.
+inline constexpr double kLeastTriedSeconds = 100e-6;
+// The cost model is not that wrong.
+inline constexpr double kWorthTrying = 8;
+// Shorter receive buffers fit second-level caches, or a core's part of a third: no stores past
+// them are tried.
+inline constexpr uint64_t kLeastReceivedNonTemporal = 4 << 20;
+
 struct TriedCall {
   uint64_t bytes;          // of a block
   uint64_t in_slot_bytes;  // the longest call that fits a slot
@@ -23,7 +31,7 @@ struct TriedCall {
 inline bool may_try_other_route(const TriedCall& call) {
   // Where ranks share cores, which of them happens to run counts for more than the route of a
   // shorter call.
-  if (call.oversubscribed && call.seconds < tuned::kLeastTried_s) return false;
+  if (call.oversubscribed && call.seconds < kLeastTriedSeconds) return false;
   // Reads of peers do not pay for shorter calls.
   if (!call.has_root) return call.bytes >= tuned::kLeastTried;
   // Calls with a root that fit a slot run ahead of one another, which is worth more.
@@ -33,7 +41,7 @@ inline bool may_try_other_route(const TriedCall& call) {
 
 // The most that the algorithm of the other route may take by the cost model.
 inline double most_seconds_of_other_route(const TriedCall& call) {
-  return tuned::kWorthTrying * call.seconds;
+  return kWorthTrying * call.seconds;
 }
 
 }  // namespace tutti

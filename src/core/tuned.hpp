@@ -19,19 +19,14 @@ struct Trial {
   double scale;
 };
 
-// A factor tells by how much something is more or less than 1, so that part of it is multiplied.
-template <typename T>
-constexpr T tried(const Trial& trial, std::string_view name, std::string_view unit, T value) {
+template <std::integral T>
+constexpr T tried(const Trial& trial, std::string_view name, T value) {
   if (name != trial.name) return value;
-  const auto of = static_cast<double>(value);
-  const double scaled = unit == "factor" ? 1 + (of - 1) * trial.scale : of * trial.scale;
-  if constexpr (std::integral<T>) return static_cast<T>(std::max(scaled + 0.5, 1.0));
-  return static_cast<T>(scaled);
+  return static_cast<T>(std::max(static_cast<double>(value) * trial.scale + 0.5, 1.0));
 }
 
 #define TUTTI_TUNED(name, type, value, unit, file, trades, measure) \
-  inline constexpr type name =                                      \
-      tried<type>({TUTTI_TUNED_NAME, TUTTI_TUNED_SCALE}, #name, unit, value);
+  inline constexpr type name = tried<type>({TUTTI_TUNED_NAME, TUTTI_TUNED_SCALE}, #name, value);
 #include "core/tuned.inc"
 #undef TUTTI_TUNED
 

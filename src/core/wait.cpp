@@ -13,7 +13,6 @@
 
 #include "core/clock.hpp"
 #include "core/interrupt.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
@@ -27,8 +26,17 @@ constexpr int64_t kLongestSleepUs = 10'000;
 constexpr int64_t kFirstPollUs = 20;
 constexpr int64_t kLongestPollUs = 1000;
 constexpr uint32_t kPollsPerDoubling = 64;
-// Where each thread has a core, yields only find out whether others want it: few do.
-constexpr uint32_t kYieldsOnFreeCores = 20;
+
+// Pauses, tens of microseconds of them: what a peer needs that is late by a call's own work.
+constexpr uint32_t kSpins = 4000;
+// Yields where cores are shared: many turns of every other thread.
+constexpr uint32_t kYields = 400;
+// A yield to threads that only look for what they wait for takes far less.
+constexpr double kLongYieldSeconds = 500e-6;
+// Waits that sleep at once before the core is looked at again.
+constexpr uint32_t kSleepsAfterLongYield = 64;
+// Yields after spins, where each rank has a core: a few, in case something else needs it.
+constexpr uint32_t kYieldsAfterSpins = 20;
 
 // Yields, unless others were found to work on this core; whether they were.
 bool yield_or_find_oversubscribed(uint32_t round, uint32_t yields) {
@@ -44,8 +52,8 @@ bool yield_or_find_oversubscribed(uint32_t round, uint32_t yields) {
   const double before_s = std::exchange(yielded_s, now_s());
   // A yield that takes so long has let others work, not only look for what they wait for. After
   // one, this thread sleeps so many times before it yields again.
-  if (yielded_s - before_s < tuned::kLongYield_s) return false;
-  sleeps_left = tuned::kSleepsAfterLongYield;
+  if (yielded_s - before_s < kLongYieldSeconds) return false;
+  sleeps_left = kSleepsAfterLongYield;
   return true;
 }
 
@@ -57,15 +65,15 @@ SpinBudget spin_budget_for(int threads, int cores) {
   SpinBudget budget;
   // Yields are the whole budget when a core must be shared: each lets a peer run, and costs about
   // what a switch of processes costs.
-  budget.spins = threads > cores ? 0 : tuned::kSpins;
-  budget.yields = threads > cores ? tuned::kYields : kYieldsOnFreeCores;
+  budget.spins = threads > cores ? 0 : kSpins;
+  budget.yields = threads > cores ? kYields : kYieldsAfterSpins;
   budget.wake_needs_fence = !register_membarrier();
   return budget;
 }
 
 SpinBudget polling(SpinBudget budget) {
   budget.spins = 0;
-  budget.yields = tuned::kYields;
+  budget.yields = kYields;
   return budget;
 }
 

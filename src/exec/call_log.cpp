@@ -3,8 +3,6 @@
 // The slow parts of the log: looks at more than one entry, and departures.
 #include "exec/call_log.hpp"
 
-#include "core/tuned.hpp"
-
 namespace tutti {
 
 CallLog::CallLog(int rank, std::span<const Window::Rank> ranks, bool oversubscribed)
@@ -21,7 +19,7 @@ bool CallLog::look_further(bool only_reads) {
   // No peer looks at the lines of the calls that this one may be followed by without a further
   // look. A rank that never waits hides the latency of none of its stores, so it takes some lines
   // early. Not beside slots: it would make peers slower that wait for their lines.
-  constexpr uint32_t kTakenAhead = tuned::kLinesTakenAhead;
+  constexpr uint32_t kTakenAhead = 3;
   if (only_reads) {
     for (uint32_t i = 1; i <= kTakenAhead; ++i) prefetch_to_write(&line_of(rank_, call_ + i));
   }

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/caught.hpp"
-#include "core/tuned.hpp"
 #include "exec/executor.hpp"
 #include "exec/probes.hpp"
 
@@ -14,13 +13,14 @@ namespace {
 
 // How long an operation that was started waits before shared memory says that it does.
 constexpr int64_t kLongAfterMs = 20;
+// To copy so much takes about as long as to wake a worker.
+constexpr uint64_t kMostBegunAtOnce = 64 << 10;
 
 // Whether the thread that starts an operation also begins it. If the blocks of all ranks together
 // are short, that takes no longer than to wake a worker.
 bool is_brief(const Plan& plan, uint64_t count, int ranks) {
   const uint64_t by_each_rank = count * plan.element_bytes;
-  return plan.lanes.size() == 1 &&
-         by_each_rank * static_cast<uint64_t>(ranks) <= tuned::kMostBegunAtOnce;
+  return plan.lanes.size() == 1 && by_each_rank * static_cast<uint64_t>(ranks) <= kMostBegunAtOnce;
 }
 
 }  // namespace

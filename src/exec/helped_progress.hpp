@@ -9,7 +9,6 @@
 #include <string_view>
 
 #include "adapt/return_predictor.hpp"
-#include "core/tuned.hpp"
 #include "exec/completion.hpp"
 #include "exec/worker.hpp"
 
@@ -17,8 +16,8 @@ namespace tutti {
 
 class Health;
 
-// How often poll_briefly() polls.
-inline constexpr uint32_t kPollsAtOnce = tuned::kPollsAtOnce;
+// How often poll_briefly() polls: a small part of what a wait spins.
+inline constexpr uint32_t kPollsAtOnce = 50;
 
 class HelpedProgress : public Driven {
  public:

@@ -8,13 +8,11 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/tuned.hpp"
-
 namespace tutti {
 namespace {
 
 // A user's function is called on pieces of this size, which stay in the first-level cache.
-constexpr size_t kAccumulatorBytes = tuned::kAccumulatorBytes;
+constexpr size_t kAccumulatorBytes = 16 << 10;
 
 // The longest private memory of a schedule that is kept from call to call.
 constexpr size_t kMostKept = 1 << 20;

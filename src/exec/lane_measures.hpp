@@ -18,16 +18,12 @@ template <typename Parts>
 
 template <typename Parts>
 [[gnu::noinline]] void BasicLane<Parts>::finish_trial() {
-  const uint64_t bytes = block_bytes();
-  // Calls move through slots, so these are cold after others; ping-pong slots are not.
-  const bool moves = bytes <= slots_.slot_bytes() && !plan_->scheduled()->ping_pong_slots;
   const CallTrials::Ended ended = {
       .collective = arguments_->collective,
       .call = log_.call(),
-      .block_bytes = bytes,
+      .block_bytes = block_bytes(),
       .ranks = ranks_,
       .reads_peers = part_->schedule.exports_buffers,
-      .uses_slots = moves,
       .slots_are_new = part_->slot_extent > 0 && slots_.is_new(log_.call()),
       .at_s = trials_.is_timed() ? now_s() : 0};
   const std::byte* payload = log_.line_of(plan_->arms.coordinator, log_.call()).payload;

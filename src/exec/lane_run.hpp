@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/clock.hpp"
-#include "core/tuned.hpp"
 #include "exec/lane.hpp"
 
 namespace tutti {
@@ -248,6 +247,9 @@ bool BasicLane<Parts>::all_have_entered() {
   return true;
 }
 
+// More lines than that are not taken before the call has to write them.
+inline constexpr uint64_t kMostTaken = 16 << 10;
+
 // Takes the lines that the next call will write, if it is like this one, from the peers that have
 // read them. They are its entry and its slot. Done while this call waits, it costs nothing. Done
 // when the slot is written, it makes that slower.
@@ -255,13 +257,16 @@ template <typename Parts>
 void BasicLane<Parts>::take_next_lines() {
   log_.take_next_line();
   const uint64_t written = part_->traits.slot_written;
-  if (part_->ping_pong_slots || written == 0 || written > tuned::kMostTaken) return;
+  if (part_->ping_pong_slots || written == 0 || written > kMostTaken) return;
   if (staging_.writes_non_temporal()) return;
   const uint64_t extent = part_->slot_extent;
   const std::byte* slot = addresses_.slots_of(rank_, (log_.call() + 1) & 1) +
                           slots_.next_place(extent, slots_.size_class_of(extent));
   for (uint64_t at = 0; at < written; at += kCacheLine) prefetch_to_write(slot + at);
 }
+
+// A few lines, which a core fetches at once.
+inline constexpr uint64_t kMostFetched = 256;
 
 // A rank that only gives may be calls ahead. Then what it has written for the next call, if that is
 // like this one, is on its way while this one is done. Not if this rank had to wait: a line that is
@@ -270,7 +275,7 @@ template <typename Parts>
 void BasicLane<Parts>::fetch_next_of(int peer) {
   log_.fetch_next_line_of(peer);
   const uint64_t extent = part_->slot_extent;
-  if (extent == 0 || extent > tuned::kMostFetched) return;
+  if (extent == 0 || extent > kMostFetched) return;
   const std::byte* slot = addresses_.slots_of(peer, (log_.call() + 1) & 1) +
                           slots_.next_place(extent, slots_.size_class_of(extent));
   for (uint64_t at = 0; at < extent; at += kCacheLine) __builtin_prefetch(slot + at);

@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "algorithms/common.hpp"
-#include "core/tuned.hpp"
 #include "exec/merge.hpp"
 #include "exec/plan_phases.hpp"
 
@@ -18,7 +17,7 @@ namespace tutti {
 namespace {
 
 // A lane costs a hand-off to another thread, which pays from this many bytes per lane.
-constexpr uint64_t kLeastBytesPerLane = tuned::kLeastBytesPerLane;
+constexpr uint64_t kLeastBytesPerLane = 256 << 10;
 
 int lanes_for(uint64_t bytes, int lanes) {
   const uint64_t worthwhile = bytes / kLeastBytesPerLane;

@@ -3,14 +3,13 @@
 // Works out from a schedule how early each receive may be posted.
 #include "exec/receives.hpp"
 
-#include "core/tuned.hpp"
 #include "exec/overlap.hpp"
 
 namespace tutti {
 namespace {
 
 // How far ahead to look: bounds what a plan costs to make.
-constexpr uint32_t kLookahead = tuned::kLookahead;
+constexpr uint32_t kLookahead = 64;
 
 // Whether the step leaves the place alone. No receive goes before a fence, after which the sources
 // of earlier sends may be written, nor before what concerns shared memory.

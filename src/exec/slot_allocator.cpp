@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/tuned.hpp"
-
 namespace tutti {
 namespace {
 
@@ -20,14 +18,18 @@ struct ClassRooms {
   uint64_t later;              // after kManyCalls of them
   uint64_t if_oversubscribed;  // then, where ranks share cores
 };
-constexpr uint64_t kRoomOfTiny = tuned::kRoomOfTiny;
-constexpr uint64_t kRoomOfShort = tuned::kRoomOfShort;
+// Within a first-level cache, and within a second-level one.
+constexpr uint64_t kRoomOfTiny = 2 << 10;
+constexpr uint64_t kRoomOfShort = 512 << 10;
 constexpr ClassRooms kClassRooms[] = {
-    {tuned::kTinyExtent, kRoomOfTiny, kRoomOfTiny, tuned::kRoomOfTinyOversubscribed},
-    {tuned::kShortExtent, tuned::kFirstRoomOfShort, kRoomOfShort, kRoomOfShort}};
+    {.longest = 256, .first = kRoomOfTiny, .later = kRoomOfTiny, .if_oversubscribed = 32 << 10},
+    {.longest = 8 << 10,
+     .first = 48 << 10,
+     .later = kRoomOfShort,
+     .if_oversubscribed = kRoomOfShort}};
 constexpr size_t kHalf = std::size(kClassRooms);
 constexpr size_t kWhole = kHalf + 1;
-constexpr uint32_t kManyCalls = tuned::kManyCalls;
+constexpr uint32_t kManyCalls = 1000;
 
 }  // namespace
 

@@ -59,7 +59,6 @@ class SlotAllocator {
 
   // Whether calls use slots whose memory has just been made, so that times say nothing.
   [[nodiscard]] bool is_new(uint32_t call) const { return call - new_from_ < 2; }
-  [[nodiscard]] uint64_t slot_bytes() const { return slot_bytes_; }
 
  private:
   static constexpr size_t kClasses = 4;

@@ -145,7 +145,7 @@ void Worker::sleep() {
 
 bool Worker::is_left_alone(Driven& driven) {
   const uint32_t visits = driven.predictor().visits();
-  nap(bell_, tuned::kSoon_us, [this] { return has_signal(); });
+  nap(bell_, kBackSoonUs, [this] { return has_signal(); });
   if (driven.predictor().visits() != visits || !driven.needs(index_)) return false;
   driven.predictor().stayed_away();
   return true;

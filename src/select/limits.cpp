@@ -3,9 +3,14 @@
 
 #include <algorithm>
 
-#include "core/tuned.hpp"
-
 namespace tutti {
+namespace {
+
+// Where nothing is timed, receive buffers of this length are written past the caches: few
+// processors have caches that hold them.
+constexpr uint64_t kLeastStreamed = 64 << 20;
+
+}  // namespace
 
 Limits limits_of(const JobVariables& variables, int ranks, int cores) {
   const bool oversubscribed = ranks > cores;
@@ -14,7 +19,7 @@ Limits limits_of(const JobVariables& variables, int ranks, int cores) {
           .chunk_bytes = std::min(variables.chunk_bytes, variables.window_bytes / 2),
           // What a process takes for its last-level cache may be shared with others: on a virtual
           // machine, with processes that it cannot see.
-          .stream_bytes = variables.stream_bytes.value_or(tuned::kLeastStreamed),
+          .stream_bytes = variables.stream_bytes.value_or(kLeastStreamed),
           .pulls = pulls_for(variables),
           // Ranks that share cores bound by that how many read at a time.
           .pull_readers = oversubscribed ? 0 : static_cast<int>(variables.pull_readers),

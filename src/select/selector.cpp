@@ -7,7 +7,6 @@
 
 #include "adapt/trial_policy.hpp"
 #include "core/log.hpp"
-#include "core/tuned.hpp"
 
 namespace tutti {
 namespace {
@@ -203,7 +202,7 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem) const {
 const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
   const Limits& limits = problem.limits;
   const bool may = adapts_ && limits.tries_streams && limits.slots.shared() && !limits.maps_peers &&
-                   problem.received_bytes() >= tuned::kLeastReceivedNonTemporal;
+                   problem.received_bytes() >= kLeastReceivedNonTemporal;
   if (!may || chosen.algorithm == nullptr) return nullptr;
   const bool other = chosen.other_route != nullptr && reads_peers(*chosen.algorithm, problem);
   return other ? chosen.other_route : chosen.algorithm;

@@ -50,7 +50,6 @@ class Trials : public testing::Test {
             .block_bytes = kBytes,
             .ranks = 2,
             .reads_peers = false,
-            .uses_slots = false,
             .slots_are_new = false,
             .at_s = at_s};
   }

@@ -9,7 +9,7 @@
 namespace tutti {
 namespace {
 
-void stay_away() { std::this_thread::sleep_for(std::chrono::microseconds(10 * tuned::kSoon_us)); }
+void stay_away() { std::this_thread::sleep_for(std::chrono::microseconds(10 * kBackSoonUs)); }
 
 // Even if the thread is held up now and then. Whether no worker is woken any more.
 bool come_back_at_once(ReturnPredictor& predictor) {

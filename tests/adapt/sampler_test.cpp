@@ -17,7 +17,6 @@ CallSample call_of_a_second() {
           .root_gives = false,
           .root_keeps_last = false,
           .slots_are_new = false,
-          .avoids_used_slots = false,
           .ranks = 2,
           .block_bytes = 1 << 20};
 }
@@ -55,12 +54,6 @@ TEST(CallSample, CountsTheRootsOwnBlockThatPeersDoNotWaitFor) {
   call.root_keeps_last = true;
   call.ranks = 4;
   EXPECT_DOUBLE_EQ(*seconds_of(call), 4.0 / 3);
-}
-
-TEST(CallSample, CountsMoreWhereSlotsAreColdInATrial) {
-  CallSample call = call_of_a_second();
-  call.avoids_used_slots = true;
-  EXPECT_GT(*seconds_of(call), 1);
 }
 
 TEST(MessageSample, ReadsCountForMoreIfTheyAreShortOrTakeTurns) {

@@ -54,7 +54,7 @@ TEST(Pat, ReducesInBoundedMemory) {
       problem.count = problem.stride = bytes;
       const Schedule schedule = build_schedule(*pat, problem);
       EXPECT_LE(schedule.scratch_bytes,
-                static_cast<uint64_t>(kPlaces * (rounds_of(ranks) + 3)) * kSegmentBytes)
+                static_cast<uint64_t>(kSegmentPlaces * (rounds_of(ranks) + 3)) * kSegmentBytes)
           << ranks << " ranks of " << bytes;
     }
   }

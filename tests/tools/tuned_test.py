@@ -19,7 +19,7 @@ class Table(unittest.TestCase):
         parser = argparse.ArgumentParser()
         versus.add_arguments(parser)
         rows = tuned.constants()
-        self.assertGreater(len(rows), 50)
+        self.assertGreater(len(rows), 5)
         for row in rows:
             with self.subTest(row.name), contextlib.redirect_stderr(io.StringIO()) as errors:
                 try:

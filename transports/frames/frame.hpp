@@ -49,8 +49,8 @@ inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerFrames;
 // Long messages go in pieces, straight from the sender's buffer to the receiver's. The receiver
 // posts up to kPiecesAhead of them per rail before it grants these, and another whenever one has
 // come.
-using tuned::kPieceBytes;
-using tuned::kPiecesAhead;
+inline constexpr uint64_t kPieceBytes = 1 << 20;
+inline constexpr uint64_t kPiecesAhead = 4;
 
 // The tag by which the network matches pieces: the receive's index in its endpoint's list, and the
 // piece's number. Together below 48 bits, which every network has. An index whose pieces may still

@@ -3,9 +3,10 @@
 
 #include <cstring>
 
-#include "core/tuned.hpp"
-
 namespace tutti::frames {
+
+// A peer that does not read holds up no more buffers than these.
+constexpr uint32_t kFramesOut = 64;
 
 NumberedFrames::NumberedFrames(Owner& owner, Requests& requests, RailLosses& rails, int rank,
                                int ranks, uint32_t cookie)
@@ -84,7 +85,7 @@ Posted NumberedFrames::post_numbered(int rank, FrameHead& head, const std::byte*
   // must not wait for an acknowledgement.
   const size_t out = keeps_ ? to.unseen.size() : to.under_way;
   const bool acknowledges = keeps_ && head.kind == FrameKind::kCredit;
-  if (out >= tuned::kFramesOut && !acknowledges) return Posted::kNotNow;
+  if (out >= kFramesOut && !acknowledges) return Posted::kNotNow;
   Request& frame = requests_.take(Request::Kind::kFrameOut, rank, operation);
   const uint64_t bytes = payload != nullptr ? head.bytes : 0;
   // A hello goes over each rail; then a rail's turn lasts as long as the longest frame.

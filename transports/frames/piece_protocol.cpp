@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "core/tuned.hpp"
-
 namespace tutti::frames {
 namespace {
+
+constexpr uint32_t kPiecesOut = 16;  // to a peer; others have their turn then
 
 // The next piece of a message, for whose receive `index` stands.
 void name_piece(Request& piece, uint32_t index, const PendingTransfer& operation, uint32_t rails) {
@@ -103,7 +103,7 @@ bool PieceProtocol::take_grant(PendingTransfer& send, const FrameHead& head) {
 
 Put PieceProtocol::put_piece(PendingTransfer& send) {
   const int rank = send.peer;
-  if (at(rank).out >= tuned::kPiecesOut) return Put::kNotNow;
+  if (at(rank).out >= kPiecesOut) return Put::kNotNow;
   Request& piece = requests_.take(Request::Kind::kPieceOut, rank, &send);
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);

@@ -20,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/tuned.hpp"
 #include "transports/match/matching.hpp"
 #include "transports/match/pending_transfer.hpp"
 #include "transports/match/transfers.hpp"
@@ -35,7 +34,7 @@ enum class Put : uint8_t {
 };
 
 // The cost up to which a sender's eager messages may stay unmatched before it asks.
-using tuned::kUnmatchedBytes;
+inline constexpr uint64_t kUnmatchedBytes = 4 << 20;
 
 // `Types` has the link's PendingTransfer, UnexpectedMessage and Peer (a PeerQueues). Messages are
 // short up to its kEagerBytes; one that is kept aside costs kMessageCost besides its bytes.

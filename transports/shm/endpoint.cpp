@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "core/clock.hpp"
-#include "core/tuned.hpp"
 #include "kernels/copy.hpp"
 #include "transports/match/engine_steps.hpp"
 #include "transports/names.hpp"
@@ -231,12 +230,15 @@ bool ShmEndpoint::read_piece(const PendingTransfer& receive, uint64_t bytes) {
   return read;
 }
 
+// Others have their turn then; a longer read gains nothing.
+constexpr uint64_t kPulledAtOnce = 8 << 20;
+
 // Reads a piece of the next such message. If that fails, the message comes through the ring.
 bool ShmEndpoint::pull_piece(int rank) {
   Peer& from = peer(rank);
   PendingTransfer* const receive = from.pulls.first();
   if (receive == nullptr) return false;
-  const uint64_t bytes = std::min(tuned::kPulledAtOnce, receive->limit - receive->moved);
+  const uint64_t bytes = std::min(kPulledAtOnce, receive->limit - receive->moved);
   const bool last = receive->moved + bytes == receive->limit;
   const Put room = room_for(*receive, 0);
   if (room == Put::kOver || (last && room == Put::kNotNow)) return room == Put::kOver;

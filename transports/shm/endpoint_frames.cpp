@@ -6,16 +6,18 @@
 #include <utility>
 
 #include "core/clock.hpp"
-#include "core/tuned.hpp"
 #include "kernels/copy.hpp"
 #include "transports/match/engine_steps.hpp"
 #include "transports/shm/endpoint.hpp"
 
 namespace tutti::shm {
 
+// Frames that are handled before other peers have their turn: a part of a full ring.
+constexpr int kFramesPerTurn = 64;
+
 bool ShmEndpoint::drain(int rank, const Transfer* wanted) {
   Peer& from = peer(rank);
-  for (int i = 0; i < tuned::kFramesPerTurn && from.failure.ok(); ++i) {
+  for (int i = 0; i < kFramesPerTurn && from.failure.ok(); ++i) {
     // The cell is looked at last: that takes its line from the peer, who is to write it.
     if ((wanted != nullptr && wanted->done) || !from.in.ready()) break;
     const Frame frame = from.in.frame();

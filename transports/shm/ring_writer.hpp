@@ -9,13 +9,15 @@
 #include "adapt/distance.hpp"
 #include "core/clock.hpp"
 #include "core/prefetch.hpp"
-#include "core/tuned.hpp"
 #include "kernels/copy.hpp"
 #include "transports/shm/ping_pong.hpp"
 #include "transports/shm/ring.hpp"
 #include "transports/shm/routes.hpp"
 
 namespace tutti::shm {
+
+// Frames that fit in before the ring begins anew, as long as it can grow.
+inline constexpr uint64_t kFramesInReach = 8;
 
 // The data area of a ring, as its sender fills it: round after round, up to a reach that grows.
 class DataArea {
@@ -64,7 +66,7 @@ class DataArea {
  private:
   // Several frames fit in, as long as it can grow.
   [[nodiscard]] uint64_t longest_in(uint64_t reach) const {
-    return grows_ && reach < bytes_ ? reach / tuned::kFramesInReach : most_at_once_;
+    return grows_ && reach < bytes_ ? reach / kFramesInReach : most_at_once_;
   }
   // The beginning of the next payload of so many bytes: behind the last, or in the next round.
   [[nodiscard]] uint64_t begin_of(uint64_t payload) const {

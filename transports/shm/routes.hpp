@@ -18,7 +18,7 @@
 #include <cstdint>
 
 #include "adapt/bandit.hpp"
-#include "core/tuned.hpp"
+#include "adapt/trial_policy.hpp"
 
 namespace tutti::shm {
 
@@ -28,7 +28,7 @@ class Routes {
 
   explicit Routes(bool can_read = true) : can_read_(can_read) {
     for (unsigned size = 0; size < bandits_.size(); ++size) {
-      const bool non_temporal = size >= class_of(tuned::kLeastReceivedNonTemporal);
+      const bool non_temporal = size >= class_of(kLeastReceivedNonTemporal);
       bandits_[size] = Bandit(non_temporal ? 3 : 2, trial_calls(uint64_t{1} << size >> 1));
     }
   }

@@ -31,6 +31,11 @@ constexpr std::string_view kNotPaced = "reno";
 
 constexpr int kSentBeforeSuited = 16;  // requests, after which some round trips are known
 
+// A peer on this machine, or beside it.
+constexpr uint32_t kNearRoundTripUs = 50;
+// A peer in the same building.
+constexpr uint32_t kUnpacedRoundTripUs = 1000;
+
 // The outcome of a request; the network keeps what it likes of the memory there.
 struct Outcome {
   uint64_t bytes;
@@ -165,8 +170,8 @@ void DataConnection::suit_distance() {
   const bool known = getsockopt(socket_.get(), IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
                      length >= offsetof(tcp_info, tcpi_min_rtt) + sizeof info.tcpi_min_rtt;
   if (!known) return;
-  if (info.tcpi_min_rtt <= tuned::kUnpacedRoundTrip_us) stop_pacing(socket_.get());
-  if (info.tcpi_min_rtt <= tuned::kNearRoundTrip_us) bound_ahead(socket_.get());
+  if (info.tcpi_min_rtt <= kUnpacedRoundTripUs) stop_pacing(socket_.get());
+  if (info.tcpi_min_rtt <= kNearRoundTripUs) bound_ahead(socket_.get());
 }
 
 // ---- in -----------------------------------------------------------------------------------------

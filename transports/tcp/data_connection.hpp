@@ -8,7 +8,6 @@
 #include <string>
 
 #include "core/fd.hpp"
-#include "core/tuned.hpp"
 #include "transports/frames/port.hpp"
 #include "transports/match/queue.hpp"
 #include "transports/tcp/byte_stream.hpp"
@@ -34,7 +33,7 @@ inline Head head_of(const frames::Request& request) {
 }
 
 // The bytes read at a time, so that what waits to go out has its turn.
-using tuned::kMostRead;
+inline constexpr size_t kMostRead = 1 << 20;
 
 using RequestQueue = match::Queue<frames::Request>;
 

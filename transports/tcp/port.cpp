@@ -9,7 +9,6 @@
 #include <cstring>
 
 #include "core/log.hpp"
-#include "core/tuned.hpp"
 #include "core/wait.hpp"
 
 namespace tutti::tcp {
@@ -21,6 +20,9 @@ using frames::Request;
 
 // Receives take no more than their own memory.
 constexpr size_t kMostReceives = 4096;
+
+// Reads in vain of so many cost no more than to ask the kernel first.
+constexpr size_t kFewPeers = 3;
 
 // The time for which a peer's system may acknowledge nothing of what was sent. Also how often that
 // is looked at, and after how many looks the clock is.
@@ -70,7 +72,7 @@ Status TcpPort::insert(const std::vector<std::string>& addresses) {
 }
 
 // Few peers are tried one by one. Of more, the kernel is asked which of them has something.
-bool TcpPort::has_few_peers() const { return peers_.size() <= tuned::kFewPeers + 1; }
+bool TcpPort::has_few_peers() const { return peers_.size() <= kFewPeers + 1; }
 
 size_t TcpPort::most_receives() const { return kMostReceives; }
 
