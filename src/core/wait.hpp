@@ -60,10 +60,10 @@ class SlowWait {
   ~SlowWait() = default;
 };
 
-// How long to spin and to yield before sleeping.
+// How long to spin and to yield before sleeping; spin_budget_for() has the numbers.
 struct SpinBudget {
-  uint32_t spins = 2000;          // iterations with a pause instruction: about 40 us
-  uint32_t yields = 200;          // sched_yield calls before the first sleep
+  uint32_t spins = 0;             // iterations with a pause instruction
+  uint32_t yields = 0;            // sched_yield calls before the first sleep
   bool wake_needs_fence = false;  // no membarrier: wakers must order their own store and load
   YieldHook* hook = nullptr;      // of a rank that shares its core with others (Spread)
   // Sleep instead of yield if others compute on the core for long. A thread that yields then gets

@@ -4,6 +4,7 @@
 namespace tutti {
 namespace {
 
+// One each on its way in, between the hosts, and out, and one in reserve.
 constexpr size_t kSharesAtATime = 4;
 
 }  // namespace

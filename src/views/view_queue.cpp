@@ -10,8 +10,9 @@
 namespace tutti {
 namespace {
 
+// A thread that waits for nothing else may block in a driver, but must see an abort soon.
 constexpr devices::Patience kPatience{.microseconds = 2000};
-constexpr size_t kMostReached = 64;
+constexpr size_t kMostReached = 64;  // bounds what is remembered
 
 }  // namespace
 
