@@ -4,10 +4,11 @@
 
 Run by an interpreter that has PyTorch; by one that has not, the core is tried by itself. The wheels
 are installed to an empty environment, which then runs in a root directory of its own. That has the
-files of the interpreter and of PyTorch, the system libraries that those two need, and no others: no
-compiler, no shell, none of the libraries that Tutti is built with. Where that is not allowed (it needs
-root, or namespaces of users), it runs beside all that is on this machine, and says so. Scripts for
-shells, and a program of oneCCL that is compiled, are tried on this machine.
+files of the interpreter and of PyTorch, the system libraries that those two need, and those that every
+system has. There are no others: no compiler, no shell, none of the libraries that Tutti is built with.
+Where that is not allowed (it needs root, or namespaces of users), it runs beside all that is on this
+machine, and says so. Scripts for shells, and a program of oneCCL that is compiled, are tried on this
+machine.
 """
 
 import importlib.metadata
@@ -23,6 +24,8 @@ from pathlib import Path
 
 WITH_TORCH = importlib.util.find_spec("torch") is not None
 PACKAGES = ["tutti_ccl", *(["torch_ccl", "oneccl_bindings_for_pytorch"] if WITH_TORCH else [])]
+# What a system with such wheels has (the policies manylinux), whether or not the interpreter needs it.
+EVERYWHERE = ("c", "dl", "gcc_s", "m", "pthread", "rt", "stdc++")
 FOREIGN = ("hwloc", "sodium", "fmt", "hwy", "fabric", "pmix", "mpi", "mpich")
 
 RANK = """
@@ -109,7 +112,10 @@ def make_root(root, environment):
     shown = [str(environment), str(base), sysconfig.get_paths()["purelib"]]
     linked = [interpreter, *base.glob("lib-dynload/*.so"), *site.glob("torch/lib/*.so*"),
               *site.glob("torch/_C*.so"), *site.glob("numpy/**/*.so")]
-    libraries = {path for path in libraries_of(linked) if not any(path.startswith(s) for s in shown)}
+    command = next(Path(environment).glob("lib/python*/site-packages/tutti_ccl/bin/tutti"))
+    everywhere = {path for path in libraries_of([command])
+                  if Path(path).name.split(".so")[0] in {f"lib{name}" for name in EVERYWHERE}}
+    libraries = {path for path in libraries_of(linked) | everywhere if not any(path.startswith(s) for s in shown)}
     strangers = [path for path in libraries if re.match(rf"lib({'|'.join(FOREIGN)})\b", Path(path).name)]
     assert not strangers, f"PyTorch or numpy needs {strangers}: nothing can be seen here"
     names = [path for path in ("/etc/hosts", "/etc/nsswitch.conf", "/etc/passwd") if os.path.exists(path)]
