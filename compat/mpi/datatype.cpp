@@ -58,8 +58,9 @@ class Predefined {
   void pair(MPI_Datatype handle, const char* name, size_t first, size_t offset, size_t second,
             size_t extent, Kind kind) {
     Type& type = add(handle, name, kind, extent);
-    type.runs = {{0, first, 1}, {static_cast<MPI_Aint>(offset), second, 1}};
-    if (first == second) type.runs = {{0, first, 2}};
+    type.runs = first == second
+                    ? std::vector<Run>{{0, first, 2}}
+                    : std::vector<Run>{{0, first, 1}, {static_cast<MPI_Aint>(offset), second, 1}};
     type.size = first + second;
     type.alignment = static_cast<MPI_Aint>(std::max(first, second));
     type.true_extent = static_cast<MPI_Aint>(offset + second);
