@@ -15,7 +15,7 @@ template <class T>
 T divide(T sum, uint32_t divisor) {
   using Wide = std::conditional_t<(sizeof(T) <= 4), uint32_t, uint64_t>;
   if constexpr (std::is_signed_v<T>) {
-    const auto bits = static_cast<Wide>(sum);
+    const auto bits = static_cast<Wide>(int64_t{sum});
     const Wide quotient = (sum < 0 ? Wide{0} - bits : bits) / divisor;
     return static_cast<T>(sum < 0 ? Wide{0} - quotient : quotient);
   } else {
