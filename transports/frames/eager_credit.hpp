@@ -6,14 +6,14 @@
 
 #include <cstdint>
 
-#include "core/tuned.hpp"
+#include "transports/match/engine.hpp"
 
 namespace tutti::frames {
 
 class EagerCredit {
  public:
   // ---- messages to the peer
-  [[nodiscard]] bool may_send() const { return sent_ - matched_there_ <= tuned::kUnmatchedBytes; }
+  [[nodiscard]] bool may_send() const { return sent_ - matched_there_ <= match::kUnmatchedBytes; }
   void count_sent(uint64_t cost) { sent_ += cost; }
   // So much has met its receive there; false if that makes no sense.
   bool note_matched_there(uint64_t matched) {
@@ -27,7 +27,7 @@ class EagerCredit {
   void note_told() { told_ = matched_; }
   // Whether so much has met its receive that the peer is told at once, without waiting for
   // something to send.
-  [[nodiscard]] bool is_owed() const { return matched_ - told_ >= tuned::kUnmatchedBytes / 4; }
+  [[nodiscard]] bool is_owed() const { return matched_ - told_ >= match::kUnmatchedBytes / 4; }
 
  private:
   // Costs since the start:
