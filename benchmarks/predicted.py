@@ -109,7 +109,7 @@ def main():
         for collective in given.collectives.split(","):
             averages = bench(given, (hosts, per_host), collective, given.sizes, given.rate)
             for size, average_us in averages.items():
-                # The calls are as many as the measured loop had, or enough for a burst to be forgotten.
+                # The calls are as many as the measured loop had, or enough to forget a burst.
                 calls = int(min(1000, max(10, float(given.seconds) * 1e6 / average_us)))
                 found = simulated(given, figures, (hosts, per_host), collective, size, calls)
                 predicted_us = found["seconds"] * 1e6

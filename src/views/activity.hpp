@@ -21,8 +21,8 @@ class Activity {
   // Begins anew, with nothing under way.
   void reset() { leaks_ = host_failed_ = false; }
   // The parts, which come and go by themselves.
-  void add(InFlight& part) { parts_.push_first(part); }
-  void remove(InFlight& part) { parts_.remove(part); }
+  void add(InFlight& part);
+  void remove(InFlight& part);
   // Whether nothing is under way. If `late`, what the device has not done by now is given up.
   bool at_rest(bool late);
   // The device may use memory of the call for ever: it is not given back (BorrowedMemory).
@@ -54,6 +54,9 @@ class InFlight : public Awaited {
 
   Activity& activity_;
 };
+
+inline void Activity::add(InFlight& part) { parts_.push_first(part); }
+inline void Activity::remove(InFlight& part) { parts_.remove(part); }
 
 inline bool Activity::at_rest(bool late) {
   for (InFlight* part = parts_.first(); part != nullptr; part = part->next) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "support/loopback_network.hpp"
 
@@ -32,9 +33,8 @@ ssize_t Network::send(DataConnection& wire, const void* data, size_t bytes, fi_a
     wire.queue->done.push_back({context, 0, FI_ECONNRESET});
     return 0;
   }
-  if (wire.next_fails) {
-    wire.next_fails = false;
-    wire.queue->done.push_back({context, 0, FI_ECONNRESET});
+  if (wire.next_fails != 0) {
+    wire.queue->done.push_back({context, 0, std::exchange(wire.next_fails, 0)});
     return 0;
   }
   Message& message = target->coming.emplace_back();
@@ -191,9 +191,9 @@ void Loopback::cut_own() {
   }
 }
 
-void Loopback::fail_next_send(int opened) {
+void Loopback::fail_next_send(int opened, int error) {
   const std::lock_guard lock(state_->network.mutex);
-  state_->network.wires[static_cast<size_t>(opened)]->next_fails = true;
+  state_->network.wires[static_cast<size_t>(opened)]->next_fails = error;
 }
 
 Loopback::Counts Loopback::counts() const {

@@ -8,6 +8,8 @@
 // in one thread a seed gives the same run every time.
 #pragma once
 
+#include <rdma/fi_errno.h>
+
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -45,8 +47,8 @@ class Loopback {
   void cut(int opened, uint64_t sends);
   // The same at once for all endpoints that this thread has opened.
   void cut_own();
-  // The next send of that endpoint fails, and nothing else does.
-  void fail_next_send(int opened);
+  // The next send of that endpoint fails with this error of libfabric, and nothing else does.
+  void fail_next_send(int opened, int error = FI_ECONNRESET);
 
   struct Counts {
     uint64_t overtaken = 0;  // messages that were whole after one sent later to the same rank

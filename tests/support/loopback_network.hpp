@@ -73,7 +73,7 @@ struct DataConnection : fid_ep {
   uint64_t looks = 0;
   size_t sending = 0;
   bool cut = false;
-  bool next_fails = false;
+  int next_fails = 0;  // the error of its next send
   std::thread::id opener = std::this_thread::get_id();
 };
 

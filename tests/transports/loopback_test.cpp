@@ -353,6 +353,17 @@ TEST(Pieces, OfACancelledReceiveComeAfterItsPeerHasFailed) {
   EXPECT_TRUE(lost.in == std::vector<std::byte>(lost.in.size()));
 }
 
+// A provider cancels what a connection still had to send when it broke.
+TEST(Pieces, ThatTheirProviderCancelsLoseTheirPeer) {
+  Ends ends(kCalm, 2);
+  Long lost(1);
+  grant_pieces(ends, lost);
+  ends.network.fail_next_send(0, FI_ECANCELED);
+  ASSERT_TRUE(ends.wait([&] { return lost.sent.done; }));
+  EXPECT_NE(lost.sent.status.message().find("sending to it"), std::string::npos)
+      << lost.sent.status.message();
+}
+
 TEST(Pieces, OfAMessageThatALeaverHasTakenBackAreAwaitedNoMore) {
   Ends ends(kCalm, 2);
   Long lost(1);

@@ -25,6 +25,7 @@ class Departures {
     leaves_ = true;
     for (int r = 0; r < ranks(); ++r) at(r).owes_word = r != rank_ && deals_with(r);
   }
+  [[nodiscard]] bool leaves() const { return leaves_; }
   [[nodiscard]] bool tells_all() const { return tells_all_; }
   [[nodiscard]] bool deals_with(int rank) const { return tells_all_ || at(rank).dealt; }
   void deal_with(int rank) { at(rank).dealt = true; }

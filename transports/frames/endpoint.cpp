@@ -149,7 +149,10 @@ void FrameEndpoint::wants_grant(PendingTransfer& receive) {
 
 void FrameEndpoint::end(PendingTransfer& operation, PieceProtocol::End how) {
   dequeue(operation);
-  if (how == PieceProtocol::End::kCame) return finish_granted(operation);
+  if (how == PieceProtocol::End::kCame) {
+    operation.retired = false;
+    return finish_granted(operation);
+  }
   finish(operation, how == PieceProtocol::End::kWent ? Status() : why_not(operation.peer));
 }
 

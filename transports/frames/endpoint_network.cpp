@@ -66,9 +66,9 @@ void FrameEndpoint::completed(Request& request, uint64_t bytes) {
   switch (request.kind) {
     case Request::Kind::kFrameOut: {
       PendingTransfer* const send = std::exchange(request.operation, nullptr);
-      frames_.went(request);
+      // First: a frame that goes out next may fail, and end all transfers with the peer.
       if (send != nullptr) finish(*send, {});
-      return;
+      return frames_.went(request);
     }
     case Request::Kind::kFrameIn:
       take_frame(request, bytes);
@@ -130,7 +130,10 @@ void FrameEndpoint::handle_breaks() {
     switch (rails_.due(one, all, now)) {
       case RailLosses::Due::kNothing: rails_.defer(one); break;
       case RailLosses::Due::kLoseRail: frames_.lose_rail(one.rank, one.rail, one.why); break;
-      case RailLosses::Due::kWarn: warn_of(one); break;
+      case RailLosses::Due::kWarn:
+        // Pieces that a leaver has taken back may still come to a peer that wants them no more.
+        if (!departures_.leaves()) warn_of(one);
+        break;
       case RailLosses::Due::kLosePeer:
         give_up(one.rank,
                 Status::format(Code::kPeerFailed, "the line to it broke: {}", one.why.message()));

@@ -21,7 +21,7 @@ enum class FrameKind : uint32_t {
   kHello,    // over each rail to a higher rank, which answers with the same: see greet()
   kLeave,    // no more messages begin or end here: bytes; these, the rank's last words, follow
   kGoodbye,  // the last: this endpoint is about to close
-  // Kinds for peers with several rails (endpoint_rails.cpp):
+  // Kinds for peers with several rails (piece_protocol.hpp):
   kRailLost,  // that of number `id` carries nothing between the two any more
   kAgain,     // of the send `id` the piece `tag` is expected over rail `upto`, whatever was before
   kTaken,     // all of the send `id` that was granted has come

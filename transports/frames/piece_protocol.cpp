@@ -136,7 +136,9 @@ bool PieceProtocol::send_again(PendingTransfer& send, const FrameHead& head) {
   piece.bytes = std::min(kPieceBytes, send.limit - offset);
   piece.tag = head.tag;
   piece.rail = rail;
-  if (post_out(piece) == Posted::kNotNow) owner_.lose(rank, "sending to it");
+  if (post_out(piece) == Posted::kNotNow && !frames_.replace_rail(rank, rail)) {
+    owner_.lose(rank, "sending to it");
+  }
   return true;
 }
 
@@ -187,16 +189,19 @@ void PieceProtocol::went(Request& piece) {
 }
 
 void PieceProtocol::failed(Request& piece, bool cancelled) {
-  if (!cancelled && replace(piece)) return;
   const int rank = piece.peer;
   const bool comes = receives(piece);
-  if (comes && cancelled && !piece.operation->is(PendingTransfer::Phase::kEnding)) {
+  const bool ends = piece.operation->is(PendingTransfer::Phase::kEnding);
+  // Providers also call cancelled what they flush when a connection breaks.
+  const bool withdrawn = cancelled && comes && (ends || piece.operation->drains);
+  if (!withdrawn && replace(piece)) return;
+  if (withdrawn && !ends) {
     piece.piece = requests_.sink();
     if (!requests_.repost(piece) && !replace(piece)) refused(piece);
     return;
   }
   end(piece);
-  if (!cancelled) owner_.lose(rank, comes ? "receiving from it" : "sending to it");
+  if (!withdrawn) owner_.lose(rank, comes ? "receiving from it" : "sending to it");
 }
 
 void PieceProtocol::refused(Request& piece) {

@@ -162,12 +162,12 @@ bool TcpPort::watch(int socket, DataConnection* connection) {
 
 void TcpPort::begin(int rank, Introduction& introduction) {
   DataConnection& connection = peer(rank).connection;
-  if (!watch(introduction.socket(), &connection)) return give_up(rank, std::strerror(errno));
-  ++connected_;
-  connections_.push_back(&connection);
   const Handshake& handshake = introduction.handshake();
   auto stream = settings_.encrypt ? sealed_stream(handshake.incoming(), handshake.outgoing())
                                   : plain_stream();
+  if (!watch(introduction.socket(), &connection)) return give_up(rank, std::strerror(errno));
+  ++connected_;
+  connections_.push_back(&connection);
   connection.begin(introduction.take_socket(), std::move(stream));
   if (all_connected()) listener_.close();
 }
