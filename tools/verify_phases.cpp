@@ -222,8 +222,8 @@ std::vector<Use> uses_of(const Phase& phase, const tutti::PlanContext& scope,
 }
 
 bool overlap(const tutti::Problems& problems, int rank, const Use& x, const Use& y) {
-  const tutti::Place a = place_of(problems, rank, x.ref.plus(x.range.offset));
-  const tutti::Place b = place_of(problems, rank, y.ref.plus(y.range.offset));
+  const tutti::Location a = location_of(problems, rank, x.ref.plus(x.range.offset));
+  const tutti::Location b = location_of(problems, rank, y.ref.plus(y.range.offset));
   return a.space == b.space && a.begin < b.begin + y.range.bytes &&
          b.begin < a.begin + x.range.bytes;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kWarmUps = 2;  // round trips that do not count
 constexpr size_t kMostTrips = 15;
-constexpr double kTripsEnd_s = 5e-3;
+constexpr double kTripsEndSeconds = 5e-3;
 
 // Limits in bytes, per host. Shaped links let some 100 KB pass at once, at each end: what comes
 // before kSkipped does not count. Messages grow slowly at first, so that little is under way on a
@@ -22,8 +22,8 @@ constexpr uint64_t kSkipped = 512 << 10;
 constexpr uint64_t kFirstMessage = 32 << 10;
 constexpr uint64_t kLongestMessage = 512 << 10;
 constexpr int kMessagesPerLength = 4;
-constexpr double kQuick_s = 0.3e-3;  // messages that take no longer may become longer
-constexpr double kStreamEnd_s = 30e-3;
+constexpr double kQuickSeconds = 0.3e-3;  // messages that take no longer may become longer
+constexpr double kStreamEndSeconds = 30e-3;
 constexpr uint64_t kLeastMessage = 4 << 10;
 
 constexpr size_t kParts = 5;  // of a stream, for the median
@@ -52,7 +52,7 @@ std::optional<double> byte_seconds(std::span<const Arrival> arrivals, uint64_t s
 
 uint64_t LatencyMeasurement::next(double now) {
   if (trips_.empty() && warm_ups_ == 0) begun_ = now;
-  const bool late = now - begun_ >= kTripsEnd_s && !trips_.empty();
+  const bool late = now - begun_ >= kTripsEndSeconds && !trips_.empty();
   if (trips_.size() == kMostTrips || late) return 0;
   asked_ = now;
   return sizeof(uint64_t);
@@ -77,7 +77,7 @@ uint64_t RateMeasurement::share_of(uint64_t bytes) const {
 
 uint64_t RateMeasurement::next(double now) {
   if (arrivals_.empty()) arrivals_.push_back({now, 0});
-  const bool late = now - arrivals_.front().at_s >= kStreamEnd_s;
+  const bool late = now - arrivals_.front().at_s >= kStreamEndSeconds;
   if (late || asked_ >= share_of(kMostAsked)) return 0;
   asked_ += length_;
   return length_;
@@ -86,7 +86,7 @@ uint64_t RateMeasurement::next(double now) {
 void RateMeasurement::arrived(uint64_t bytes, double now) {
   const Arrival last = arrivals_.back();
   arrivals_.push_back({now, last.bytes + bytes});
-  if (now - last.at_s <= kQuick_s && ++quick_ % kMessagesPerLength == 0) {
+  if (now - last.at_s <= kQuickSeconds && ++quick_ % kMessagesPerLength == 0) {
     length_ = std::min(2 * length_, longest_);
   }
 }

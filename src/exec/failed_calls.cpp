@@ -112,7 +112,8 @@ std::string FailedCalls::who_is_late(LaneGroup& lanes, uint64_t sequence) {
   return fmt::format("{}", fmt::join(sentences, "; "));
 }
 
-// A peer that has left, so that nothing comes of it, may have made another call before.
+// A peer that has left, so that nothing comes of it, may have made another call before. Only the
+// first lanes have last words.
 Status FailedCalls::why_failed(LaneGroup& lanes) const {
   const bool may_have_left = lanes.status().code() == Code::kPeerFailed && journal_ != nullptr;
   if (!may_have_left) return lanes.status();

@@ -16,7 +16,7 @@ namespace tutti {
 namespace {
 
 template <class T>
-constexpr DataType kTypeOf{};
+constexpr DataType kTypeOf = T::has_no_line_here;
 template <>
 constexpr DataType kTypeOf<int8_t> = DataType::kInt8;
 template <>

@@ -28,6 +28,13 @@ def names_of_jaxlib():
     return found
 
 
+def names_of_headers():
+    """What the headers declare, found by an expression of its own."""
+    folder = Path(__file__).resolve().parents[2] / "compat/mpi/include"
+    text = "".join(path.read_text() for path in sorted(folder.glob("mpi*functions.h")))
+    return {f"MPIABI_{name}" for name in re.findall(r"^TUTTI_MPI_\w+\([^,(]+, *MPI_(\w+)", text, re.M)}
+
+
 def missing(library, names):
     return [name for name in sorted(names) if not hasattr(library, name)]
 
@@ -118,6 +125,10 @@ def main():
     library = ctypes.CDLL(parser.parse_args().library, os.RTLD_LOCAL | os.RTLD_DEEPBIND)
     assert ctypes.c_int.in_dll(library, "mpiabi_version_major").value == 2
     library.mpiwrapper_export_fortran_constants_()
+    declared = names_of_headers()
+    assert len(declared) > 300, f"the headers declare {len(declared)} functions"
+    lacks = missing(library, declared)
+    assert not lacks, f"the headers declare {', '.join(sorted(lacks))}"
     asked = names_of_jaxlib()
     if asked is not None:
         assert len(asked) > 600, f"jaxlib has {len(asked)} names; expected some more than 600"
