@@ -275,7 +275,7 @@ TEST_P(Together, WhoIsLeftRegroups) {
 }
 
 TEST_P(Together, ManyThreadsMayUseItAtOnce) {
-  run_met(2, {}, [&](int rank, std::unique_ptr<Control> control) {
+  run_met(2, {}, [&](int, std::unique_ptr<Control> control) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i) {
       threads.emplace_back([&] { control->fail({Code::kAborted, "all at once"}); });
