@@ -64,8 +64,7 @@ struct Algorithm {
   std::string_view name;
   std::string_view summary;  // one line for `tutti info`
   Collective collective;
-  // It reduces in rank order, so it gives the same bits as every other algorithm that does. True
-  // also if it reduces nothing.
+  // Whether the algorithm reduces in rank order, or nothing. All that do give the same bits.
   bool rank_order;
   Applies (*applies)(const Problem&);
   double (*seconds)(const Problem&, const Machine&);

@@ -76,7 +76,7 @@ struct Butterfly {
 
 // The Bine tree: data goes down the rounds of the Bine butterfly backwards, far partners first. A
 // rank gets it in the first round in which its place has a bit, counted from the root's place, 0.
-// Where p is no power of two, the surplus ranks (folding.hpp) hang below their neighbours; if the
+// Where p is no power of two, the surplus ranks (folding.hpp) hang below their neighbours. If the
 // root is one of them, its neighbour hangs below it, and has all others below.
 struct BineTree : Tree {
   // The rounds of the workers, and two for the surplus.

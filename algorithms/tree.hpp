@@ -17,7 +17,7 @@ struct Tree {
 };
 
 // The children of a rank are those at distances 1, 2, 4, ... below the lowest bit set in its
-// distance from the root; a child and all below it are consecutive ranks from the root on.
+// distance from the root. A child and all below it are consecutive ranks from the root on.
 struct BinomialTree : Tree {
   int ranks = 1;  // this one and all below it
 

@@ -16,7 +16,7 @@ inline constexpr size_t kLeastLongCopy = 256;
 
 // From kLeastLongCopy bytes on the way matters; copies past the caches may be shorter.
 void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint);
-// By vectors, backwards (copy.cpp says why); at least kLeastLongCopy.
+// Copies by vectors, backwards (copy.cpp says why); at least kLeastLongCopy bytes.
 void copy_by_vectors(void* dst, const void* source, size_t bytes);
 
 // To two places that do not overlap, each by its hint; one of them may be where the source lies.

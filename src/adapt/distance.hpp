@@ -63,9 +63,9 @@ class Distance {
     mark_ = mark;
     saw_new(ticks);
   }
-  // As saw(), for a line that the peer is known to have written since. A very short load found the
-  // line in this core's own caches, where a prefetcher has put it or another rank that shares the
-  // core. It tells nothing.
+  // Takes a line that the peer is known to have written since. A very short load tells nothing: it
+  // found the line in this core's own caches, where a prefetcher has put it, or another rank that
+  // shares the core.
   void saw_new(uint32_t ticks);
   [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last probe
   [[nodiscard]] bool known() const { return probes_ == kDistanceProbes; }

@@ -35,7 +35,7 @@ struct ProcessState {
 
 // The state of a process by its pid in this process's namespace; nothing is known of pid 0.
 ProcessState process_state(int pid);
-// The same state, and what the process waits for.
+// The state of a process, and what it waits for.
 ProcessState process_state_and_wait(int pid);
 // What stands in /proc/PID/stat, whose text is given, or read: nothing is known of what cannot be.
 ProcessState process_state_in(std::string_view stat);

@@ -32,7 +32,8 @@ def names_of_headers():
     """What the headers declare, found by an expression of its own."""
     folder = Path(__file__).resolve().parents[2] / "compat/mpi/include"
     text = "".join(path.read_text() for path in sorted(folder.glob("mpi*functions.h")))
-    return {f"MPIABI_{name}" for name in re.findall(r"^TUTTI_MPI_\w+\([^,(]+, *MPI_(\w+)", text, re.M)}
+    names = re.findall(r"^TUTTI_MPI_\w+\([^,(]+, *MPI_(\w+)", text, re.M)
+    return {f"MPIABI_{name}" for name in names}
 
 
 def missing(library, names):
