@@ -31,14 +31,22 @@ Entered entries_of(const CommunicatorSnapshot& snapshot, uint64_t sequence,
   return entered;
 }
 
-void add_call(const Entered& entered, Costs& costs) {
+// When the rank left the call before; 0: not known.
+int64_t left_before_ns(const RankSnapshot& rank, uint64_t sequence, const StampClock& clock) {
+  const PastCall* const before = rank.call(sequence - 1);
+  return before == nullptr || before->ended == 0 ? 0 : clock.real_ns(before->ended);
+}
+
+void add_call(const Entered& entered, int64_t left_before_ns, Costs& costs) {
   const size_t place = entered.last();
   const int64_t last_ns = entered.ns[place];
   std::vector<int64_t> others = entered.ns;
   others.erase(others.begin() + static_cast<ptrdiff_t>(place));
   Lateness& late = costs.ranks[place];
   if (late.calls++ == 0) late.since_ns = last_ns;
-  late.late_ns += last_ns - upper_median(std::move(others));
+  const int64_t usual_ns = upper_median(std::move(others));
+  late.late_ns += last_ns - usual_ns;
+  late.inside_ns += std::clamp<int64_t>(left_before_ns - usual_ns, 0, last_ns - usual_ns);
 }
 
 bool is_of(const Demand& demand, const CallRecord& record) {
@@ -91,7 +99,7 @@ Costs costs_of(const CommunicatorSnapshot& snapshot, const Job& job) {
     if (before != 0 && sequence == before + 1 && last_ns > before_ns) {
       ++costs.calls;
       whole_ns += last_ns - before_ns;
-      add_call(entered, costs);
+      add_call(entered, left_before_ns(snapshot.ranks[last], sequence, clock), costs);
     }
     before = sequence;
     before_ns = last_ns;

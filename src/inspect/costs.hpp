@@ -17,11 +17,12 @@ const Demand* demand_of(const CommunicatorSnapshot& snapshot);
 
 // How much later a rank is than the others, in the calls that are known.
 struct Lateness {
-  int place = 0;         // among the ranks of the snapshot
-  int calls = 0;         // that it entered last
-  int64_t late_ns = 0;   // in all of these: behind the one in the middle of the others
-  int64_t since_ns = 0;  // the first of them, since 1970
-  double share = 0;      // of the time that the calls span
+  int place = 0;          // among the ranks of the snapshot
+  int calls = 0;          // that it entered last
+  int64_t late_ns = 0;    // in all of these: behind the one in the middle of the others
+  int64_t inside_ns = 0;  // of that, while it was still in the call before
+  int64_t since_ns = 0;   // the first of them, since 1970
+  double share = 0;       // of the time that the calls span
 };
 struct Costs {
   int calls = 0;                     // that all ranks have entered

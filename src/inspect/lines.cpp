@@ -91,8 +91,7 @@ void take_answers(int socket, Lines& lines) {
 }  // namespace
 
 double Line::loss() const {
-  const uint64_t lost = sent_again - std::min(needless, sent_again);
-  return static_cast<double>(lost) / static_cast<double>(std::max<uint64_t>(segments, 1));
+  return static_cast<double>(lost()) / static_cast<double>(std::max<uint64_t>(segments, 1));
 }
 
 Lines lines_of_host() {

@@ -4,6 +4,7 @@
 // carry. Read only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,6 +21,7 @@ struct Line {
   uint64_t needless = 0;    // of those, what the other end had already
   uint32_t round_trip_us = 0;
 
+  [[nodiscard]] uint64_t lost() const { return sent_again - std::min(needless, sent_again); }
   // The share of the segments that were lost.
   [[nodiscard]] double loss() const;
 };

@@ -27,6 +27,9 @@ bool stands_out(const Lateness& most, const Costs& costs) {
   });
 }
 
+// Whether a rank is late mostly because the call before kept it for longer than the others.
+bool was_kept(const Lateness& late) { return 2 * late.inside_ns > late.late_ns; }
+
 double all_lateness_s(const Costs& costs) {
   double seconds = 0;
   for (const Lateness& late : costs.ranks) seconds += static_cast<double>(late.late_ns) / 1e9;
@@ -102,14 +105,13 @@ std::vector<Finding> slow_findings(const Job& job, const Communicator& communica
   if (add(of_jam(communicator, costs, *most, seconds))) return findings;
   if (add(of_demand(communicator, costs, *most))) return findings;
   const bool late = most->share >= kCosts;
-  if (!late || !stands_out(*most, costs)) {
-    // Whoever waits for what was lost is late in the next call.
-    if (over_lines && (late || costs.in_calls >= kInCalls) &&
-        add(of_lossy_line(job, communicator, costs, usages, seconds))) {
-      return findings;
-    }
-    if (add(of_shortage(job, communicator, costs, usages))) return findings;
+  const bool one_is_late = late && stands_out(*most, costs);
+  // Whoever waits for what was lost is late in the next call.
+  if (over_lines && (late || costs.in_calls >= kInCalls) && (!one_is_late || was_kept(*most)) &&
+      add(of_lossy_line(job, communicator, costs, usages, seconds))) {
+    return findings;
   }
+  if (!one_is_late && add(of_shortage(job, communicator, costs, usages))) return findings;
   if (!late) {
     add(of_long_calls(communicator, costs));
     return findings;

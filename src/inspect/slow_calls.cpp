@@ -14,8 +14,9 @@ namespace {
 
 // A line that has data on its way for so much of the time is what the calls wait for.
 constexpr double kLineBusy = 0.5;
-// A line that loses so many of its segments delays short calls, too.
+// A line that loses so many of its segments delays short calls, too. One lost segment is chance.
 constexpr double kLossy = 0.005;
+constexpr uint64_t kLeastLost = 2;
 // Below this share of the time nothing is said of a demand.
 constexpr double kDemandCosts = 0.25;
 // Nor if the algorithm is expected to take less than so many times as long: the model errs, too.
@@ -62,9 +63,11 @@ std::optional<Finding> of_busy_line(const Job& job, const Communicator& communic
 std::optional<Finding> of_lossy_line(const Job& job, const Communicator& communicator,
                                      const Costs& costs, const std::vector<Usage>& usages,
                                      double seconds) {
-  const auto most =
-      std::ranges::max_element(usages, {}, [](const Usage& usage) { return usage.line.loss(); });
-  if (most == usages.end() || most->line.loss() < kLossy) return std::nullopt;
+  const auto most = std::ranges::max_element(usages, {}, [](const Usage& usage) {
+    return usage.line.lost() < kLeastLost ? 0 : usage.line.loss();
+  });
+  if (most == usages.end() || most->line.lost() < kLeastLost) return std::nullopt;
+  if (most->line.loss() < kLossy) return std::nullopt;
   return of_line(job, communicator, costs, usages, *most, seconds);
 }
 

@@ -345,11 +345,29 @@ TEST(Slow, BlamesALossyLineWhereNoRankIsLateInLongCalls) {
 
 TEST(Slow, BlamesALineThatLosesSegmentsWhereEachRankIsLateInTurn) {
   const Job job = job_late_in_turn_over_hosts();
-  Usage sends = usage(1, 0);
-  sends.line = {.peer = "10.0.0.2", .bytes = 1 << 14, .segments = 100, .sent_again = 1};
-  EXPECT_EQ(first_of(job, {usage(1, 0), sends}).cause, Cause::kLine);
-  sends.line.segments = 1000;
-  EXPECT_EQ(first_of(job, {usage(1, 0), sends}).cause, Cause::kUneven);
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage_with_line(100, 2)}).cause, Cause::kLine);
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage_with_line(1000, 2)}).cause, Cause::kUneven);
+}
+
+TEST(Slow, TakesNoLineForALossyOneThatHasLostOneSegment) {
+  const Job job = job_late_in_turn_over_hosts();
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage_with_line(10, 1)}).cause, Cause::kUneven);
+  // A larger share of fewer hides no line that loses many.
+  const Finding finding = first_of(job, {usage_with_line(10, 1), usage_with_line(200, 6)});
+  EXPECT_EQ(finding.cause, Cause::kLine) << finding.text;
+}
+
+// Only one direction of the line loses, so that the same rank waits for what was lost each time.
+TEST(Slow, BlamesALossyLineWhereOneRankIsLateForItWasKeptInTheCallBefore) {
+  Job job = job_of(2, 1, 5 * kMs);
+  job.communicators[0].snapshot.ranks[0].host = "other";
+  const std::vector<Usage> usages = {usage(1, 0), usage_with_line(100, 2)};
+  EXPECT_EQ(first_of(job, usages).cause, Cause::kComputes) << "late by itself";
+  for (PastCall& call : job.communicators[0].snapshot.ranks[1].past) {
+    call.ended = call.begun + static_cast<uint64_t>(9 * kMs);
+  }
+  EXPECT_EQ(first_of(job, usages).cause, Cause::kLine);
+  EXPECT_EQ(first_of(job, {usage(1, 0), usage(1, 0)}).cause, Cause::kComputes);
 }
 
 TEST(Slow, TellsARankThatIsTracedFromOneThatGetsSignals) {
