@@ -48,7 +48,7 @@ Json wait_json(const Job& job, const Communicator& communicator, const RankSnaps
                {"started", wait.started != 0}};
   if (wait.kind == WaitKind::kCall) json["call"] = call_json(wait.record);
   Json awaited = Json::array();
-  for (const auto& late : tutti::inspect::whom_it_awaits({&communicator, &rank, &wait})) {
+  for (const auto& late : tutti::inspect::whom_it_awaits(job, {&communicator, &rank, &wait})) {
     awaited.push_back(late.number);
   }
   json["for_ranks"] = awaited;

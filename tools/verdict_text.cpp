@@ -23,11 +23,11 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kMostOthers = 7;
 
 // ", for rank 2, 3".
-std::string awaited(const Communicator& communicator, const RankSnapshot& rank,
+std::string awaited(const Job& job, const Communicator& communicator, const RankSnapshot& rank,
                     const tutti::Wait& wait) {
   std::string text;
   size_t count = 0;
-  for (const auto& late : tutti::inspect::whom_it_awaits({&communicator, &rank, &wait})) {
+  for (const auto& late : tutti::inspect::whom_it_awaits(job, {&communicator, &rank, &wait})) {
     if (++count > kMostOthers) return text + ", ...";
     text += fmt::format("{}{}", text.empty() ? ", for rank " : ", ", late.number);
   }
@@ -45,7 +45,7 @@ std::string doing(const Job& job, const Communicator& communicator, const RankSn
                         in_function         ? "is in"
                         : wait.started != 0 ? "has started"
                                             : "waits in",
-                        describe(wait), job.age_s(wait), awaited(communicator, rank, wait));
+                        describe(wait), job.age_s(wait), awaited(job, communicator, rank, wait));
   }
   return text;
 }

@@ -88,6 +88,9 @@ class SharedNote {
 enum class WaitKind : uint32_t { kNone, kCall, kSend, kRecv, kMake, kFunction };
 inline constexpr WaitKind kLastWaitKind = WaitKind::kFunction;
 
+// Between two looks of a rank for whom it waits.
+inline constexpr int64_t kLookEveryMs = 500;
+
 // A wait of this rank, from when it has taken longer than a moment.
 struct Wait {
   static constexpr uint32_t kMostAwaited = 8;
@@ -107,7 +110,9 @@ struct Wait {
   uint16_t has_told = 0;  // 0: it has not answered; there is no such message
   uint16_t started = 0;   // not 0: an operation that was started, for which no thread waits now
   CallRecord last{};
-  char host[40] = {};  // empty: it is on this host
+  char host[36] = {};  // empty: it is on this host
+  // After since_ms: when the rank last looked for whom it waits. 0: not known.
+  uint32_t looked_after_ms = 0;
 };
 static_assert(sizeof(Wait) == 160);
 using WaitNote = SharedNote<Wait>;

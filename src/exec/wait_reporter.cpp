@@ -18,9 +18,8 @@
 namespace tutti {
 namespace {
 
-// The wait before it is first found out for whom, which allocates; then between two times.
+// The wait before it is first found out for whom, which allocates; then kLookEveryMs.
 constexpr int64_t kLookAfterMs = 100;
-constexpr int64_t kLookEveryMs = 500;
 // The wait before those who are waited for are told.
 constexpr int64_t kTellAfterMs = 1000;
 // Ranks of other hosts warn this much later than those of rank 0's host. So they can see its
@@ -67,6 +66,7 @@ void WaitReporter::look(const PendingWait& waiting, int64_t now_ms) {
   next_look_ms_ = now_ms + kLookEveryMs;
   try {
     waiting.look(wait_);
+    wait_.looked_after_ms = static_cast<uint32_t>(now_ms - wait_.since_ms);
     if (note_ != nullptr) note_->post(wait_);
     if (now_ms - wait_.since_ms >= kTellAfterMs) waiting.tell();
     if (now_ms - wait_.since_ms < next_warning_ms_) {

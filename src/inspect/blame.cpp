@@ -154,14 +154,27 @@ void add_those_that_do_not_answer(const Waiting& waiting, std::vector<Late>& lat
   }
 }
 
+// Whether the rank does not look any more for whom it waits, as in a signal handler, so that its
+// note is of an earlier moment. A rank that cannot run has not gone elsewhere.
+bool looks_no_more(const Job& job, const Waiting& waiting) {
+  constexpr int64_t kLateMs = 150;  // the next look
+  const Wait& wait = *waiting.wait;
+  const Process* const process = job.process_of(*waiting.communicator, waiting.rank->place);
+  if (process == nullptr || wait.started != 0 || wait.looked_after_ms == 0) return false;
+  if (process->state.dead() || process->state.stopped() || lacks_core(*process)) return false;
+  return job.now_ms - wait.since_ms - wait.looked_after_ms > kLookEveryMs + kLateMs;
+}
+
 }  // namespace
 
-std::vector<Late> whom_it_awaits(const Waiting& waiting) {
+std::vector<Late> whom_it_awaits(const Job& job, const Waiting& waiting) {
   const Wait& wait = *waiting.wait;
   if (wait.kind == WaitKind::kFunction) return {};
   if (wait.kind == WaitKind::kMake) return late_for_making(waiting);
+  const bool is_stale = looks_no_more(job, waiting);
   if (wait.kind == WaitKind::kCall) {
     std::vector<Late> late = late_for_call(waiting);
+    if (is_stale) return late;
     for (const int number : wait.awaited) {
       if (!late.empty() || number < 0) break;
       if (number == waiting.rank->rank || is_past(waiting, number)) continue;
@@ -171,6 +184,7 @@ std::vector<Late> whom_it_awaits(const Waiting& waiting) {
     add_those_that_do_not_answer(waiting, late);
     return late;
   }
+  if (is_stale) return {};
   if (wait.record.root >= 0) {
     return {of_number(waiting, wait.record.root, Late::Why::kMessage)};
   }

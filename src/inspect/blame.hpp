@@ -45,7 +45,7 @@ struct Late {
   const RankSnapshot* rank = nullptr;  // of kElsewhere null, if not even its name is known
   int number = 0;                      // in the communicator
 };
-std::vector<Late> whom_it_awaits(const Waiting& waiting);
+std::vector<Late> whom_it_awaits(const Job& job, const Waiting& waiting);
 // The call of that number that the rank has made or waits to begin; null: none that is known.
 const CallRecord* record_of(const RankSnapshot& rank, uint64_t sequence);
 // The ranks outside of the largest set that has made the same call of that number.

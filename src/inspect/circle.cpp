@@ -36,7 +36,7 @@ Blame of_cut_line(const Job& job, std::span<const Waiting> circle) {
           .ranks = {},
           .text = fmt::format(
               "{} wait for one another's part of {} of \"{}\", which all have entered: a line "
-              "between their hosts lets nothing through",
+              "between their hosts lets nothing through, or hardly anything",
               names, describe(*waiting.wait), communicator.snapshot.name),
           .advice = "see whether their hosts reach one another: ping, ip route, firewalls",
           .process = job.process_of(communicator, waiting.rank->place)};

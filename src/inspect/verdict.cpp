@@ -80,7 +80,7 @@ void Judge::add(const Waiting& waiting, Blame blame) {
 }
 
 void Judge::follow(const Waiting& waiting) {
-  const std::vector<Late> late = whom_it_awaits(waiting);
+  const std::vector<Late> late = whom_it_awaits(job_, waiting);
   const size_t before = findings_.size();
   for (const Late& one : late) follow(waiting, one);
   if (takes_any(*waiting.wait)) keep_those_that_may_come(before);
@@ -118,10 +118,11 @@ void Judge::blame_one_that_does_not_get_on(const Waiting& waiting) {
   const Process* const process = job_.process_of(communicator, waiting.rank->place);
   const bool busy = process != nullptr && process->busy;
   const bool in_function = waiting.wait->kind == WaitKind::kFunction;
+  const bool in_call = waiting.wait->kind == WaitKind::kCall;
   std::string text = fmt::format("{} {} {} of \"{}\"{}", job_.name_of(communicator, *waiting.rank),
                                  in_function ? "has not returned from" : "does not get on in",
                                  describe(*waiting.wait), communicator.snapshot.name,
-                                 in_function ? "" : ", which all ranks that are seen have entered");
+                                 in_call ? ", which all ranks that are seen have entered" : "");
   const Cause cause = in_function ? Cause::kFunction : Cause::kInside;
   const std::vector<int> ranks = {waiting.rank->number()};
   if (process == nullptr) return add(waiting, {cause, ranks, text, "", nullptr});

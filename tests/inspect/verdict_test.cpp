@@ -260,6 +260,56 @@ TEST(Verdict, BlamesTheLineWhereRanksOfTwoHostsWaitForOneAnotherWithinOneCall) {
   EXPECT_TRUE(says(verdict, "a line between their hosts lets nothing through")) << verdict.text;
 }
 
+// Rank 1 was interrupted in its wait, and its signal handler does not return: its note is old. Rank
+// 0 waits for its part since then.
+TEST(Verdict, BlamesARankThatDoesNotLookAnyMoreAndNoCircleOrLine) {
+  for (const char* host : {"", "other"}) {
+    Job job = job_of(2);
+    rank(job, 1).host = host;
+    for (const size_t place : {size_t{0}, size_t{1}}) {
+      enters(rank(job, place), allreduce(5));
+      Wait& wait = rank(job, place).waits[0];
+      wait.awaited[0] = place == 0 ? 1 : 0;
+      wait.looked_after_ms = place == 0 ? 4800 : 1000;
+    }
+    const Verdict verdict = judge(job, 60);
+    ASSERT_EQ(verdict.findings.size(), 1u) << host;
+    EXPECT_EQ(verdict.findings[0].cause, Cause::kInside) << verdict.text;
+    EXPECT_EQ(verdict.findings[0].ranks, std::vector<int>{1});
+    EXPECT_EQ(verdict.outcome, Outcome::kWaits);
+  }
+}
+
+// Rank 0 waits for rank 1, whose old note says that it waits for rank 2.
+TEST(Verdict, KeepsTheNoteOfARankThatCannotRun) {
+  Job job = job_of(3);
+  for (const size_t place : {size_t{0}, size_t{1}, size_t{2}}) {
+    enters(rank(job, place), allreduce(5));
+    Wait& wait = rank(job, place).waits[0];
+    wait.awaited[0] = static_cast<int>(place) + 1;
+    wait.looked_after_ms = place == 0 ? 4800 : 1000;
+  }
+  rank(job, 2).waits.clear();
+  EXPECT_EQ(judge(job, 60).findings[0].ranks, std::vector<int>{1}) << judge(job, 60).text;
+  job.processes[1].again = true;
+  job.processes[1].state.letter = 'R';
+  EXPECT_EQ(judge(job, 60).findings[0].ranks, std::vector<int>{2}) << judge(job, 60).text;
+  job.processes[1].state.letter = 'T';
+  EXPECT_EQ(judge(job, 60).findings[0].cause, Cause::kStopped) << judge(job, 60).text;
+}
+
+TEST(Verdict, BlamesARankThatDoesNotLookAnyMoreInAReceive) {
+  Job job = job_of(2);
+  receives(rank(job, 0), 1);
+  receives(rank(job, 1), 0);
+  rank(job, 0).waits[0].looked_after_ms = 4800;
+  rank(job, 1).waits[0].looked_after_ms = 1000;
+  const Verdict verdict = judge(job, 60);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_TRUE(says(verdict, "rank 1 (pid 101 on h) does not get on in recv")) << verdict.text;
+  EXPECT_FALSE(says(verdict, "have entered")) << verdict.text;
+}
+
 TEST(Verdict, AReceiveOfAnyRankIsNotForEverWhileOneMayYetSend) {
   Job job = job_of(3);
   receives(rank(job, 0), -1);
