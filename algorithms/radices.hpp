@@ -17,7 +17,7 @@ namespace tutti {
 // Radices of 2 and 3 whose product is at least `ranks`, the largest first. They have the least sum,
 // and among these the fewest messages. None for one rank.
 inline std::vector<int> radices_over(int ranks) {
-  std::vector<int> best(std::bit_width(static_cast<unsigned>(ranks - 1)), 2);
+  std::vector<int> best(static_cast<size_t>(std::bit_width(static_cast<unsigned>(ranks - 1))), 2);
   for (int twos = 0; twos <= 2; ++twos) {
     std::vector<int> radices;
     for (int reached = 1 << twos; reached < ranks; reached *= 3) radices.push_back(3);
