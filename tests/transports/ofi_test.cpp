@@ -93,7 +93,7 @@ TEST_F(Ofi, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
   size_t done = 0;
   for (const Transfer& transfer : sent) done += transfer.done;
   EXPECT_GT(done, 0u);
-  EXPECT_LE(done * kEagerFrames, kUnmatchedBytes + 2 * kEagerFrames);
+  EXPECT_LE(done * kEagerFrames, match::kUnmatchedBytes + 2 * kEagerFrames);
   std::vector<Transfer> received(kCount);
   for (Transfer& transfer : received) {
     ends_[1]->recv(0, 1, kExactTag, data.data(), data.size(), transfer);
