@@ -617,12 +617,11 @@ class TcpTakenBack : public testing::Test {
   // Rank 1 has granted a long message of rank 0, which has not seen that yet.
   void SetUp() override {
     ASSERT_TRUE(ranks_.carries(0, 1, 8));
-    Transfer last_send;
     Transfer last_receive;
     ranks_[1].recv(0, 1, kExactTag, got_.data(), got_.size(), receive_);
     ranks_[1].recv(0, 2, kExactTag, nullptr, 0, last_receive);
     ranks_[0].send(1, 1, data_.data(), data_.size(), send_);
-    ranks_[0].send(1, 2, nullptr, 0, last_send);
+    ranks_[0].send(1, 2, nullptr, 0, last_send_);
     while (!last_receive.done) ranks_[1].poll();
     ASSERT_FALSE(send_.done || receive_.done);
   }
@@ -630,6 +629,7 @@ class TcpTakenBack : public testing::Test {
   const std::vector<std::byte> data_ = std::vector<std::byte>(60 << 20);
   std::vector<std::byte> got_ = std::vector<std::byte>(60 << 20);
   Transfer send_;
+  Transfer last_send_;  // may end later than its receive
   Transfer receive_;
   Ranks ranks_{2};
 };
