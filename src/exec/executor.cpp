@@ -129,12 +129,18 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
   }
 }
 
-// Enters the call in the journal and in the notes; returns as number_call().
+// Enters the call in the journal and in the notes; returns as number_call(). The call has its
+// number already, which callers would not know from an exception.
 bool Executor::enter_journal(const Plan& plan, uint32_t& chain) {
-  const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
-  if (!status.ok()) health_.fail(status);
-  if (RecordLine* const noted = noted_call(sequence_)) noted->begin(plan.record_of(sequence_));
-  return status.ok();
+  try {
+    const Status status = journal_->enter(plan.record_of(sequence_), plan.signature, chain);
+    if (!status.ok()) health_.fail(status);
+    if (RecordLine* const noted = noted_call(sequence_)) noted->begin(plan.record_of(sequence_));
+    return status.ok();
+  } catch (...) {
+    health_.fail_by_exception("comparing calls");
+    return false;
+  }
 }
 
 // The place of a call of that number among those that are noted; null if there is none.
