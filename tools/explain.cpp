@@ -197,9 +197,9 @@ tutti::NetworkFigures network_of(const ExplainOptions& options, const tutti::Fou
 
 void draw(const ExplainOptions& options, const Problem& problem,
           const tutti::Algorithm& algorithm) {
-  if (problem.ranks > kMaxPicturedRanks) {
+  if (problem.ranks > kMostPicturedRanks) {
     fail(fmt::format("--plot: a picture of {} ranks is not legible; at most {}", problem.ranks,
-                     kMaxPicturedRanks));
+                     kMostPicturedRanks));
   }
   if (algorithm.compose != nullptr) fail("--plot: a composition has no steps of its own to draw");
   need.write(options.plot, picture(options, problem, algorithm));

@@ -51,10 +51,10 @@ std::vector<int> parse_ranks(const std::string& text) {
   const auto number = [&] {
     int value = 0;
     const auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || value < 1 || value > tutti::kMaxVerifiedRanks) {
+    if (error != std::errc() || value < 1 || value > tutti::kMostVerifiedRanks) {
       throw CLI::ValidationError(
           "--ranks", fmt::format("'{}': expected numbers from 1 to {} and ranges, as in {}", text,
-                                 tutti::kMaxVerifiedRanks, kQuickRanks));
+                                 tutti::kMostVerifiedRanks, kQuickRanks));
     }
     at = next;
     return value;

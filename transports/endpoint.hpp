@@ -42,7 +42,7 @@ struct Unmet {
 };
 
 // The most bytes of the last words of a rank that leaves.
-inline constexpr size_t kMaxLastWords = 120;
+inline constexpr size_t kMostLastWords = 120;
 
 // The error of a receive from any source if nobody else is left.
 inline constexpr std::string_view kAllHaveLeft = "every other rank has destroyed its communicator";
@@ -77,7 +77,7 @@ class Endpoint {
   // Tells the peers that no more transfers begin here; none is under way. Their transfers that wait
   // for this rank then end with an error, after all that it sent. Over a network, peers that it has
   // never dealt with learn it a moment later, once they ask, and without `last_words` (of at most
-  // kMaxLastWords).
+  // kMostLastWords).
   virtual void leave(std::span<const std::byte> /*last_words*/) {}
   // Whether it has dealt with `peer`, so that each hears when the other leaves.
   [[nodiscard]] virtual bool deals_with(int /*peer*/) const { return false; }

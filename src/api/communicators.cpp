@@ -171,7 +171,7 @@ bool is_left(Communicator& closed) { return closed.executor().idle() && closed.m
 bool in_completion_function_of(const tutti_comm& comm) {
   return Completion::in_function_of(comm.inside->executor()) ||
          Completion::in_function_of(comm.inside->messages()) ||
-         (comm.queue != nullptr && Completion::in_function_of(*comm.queue));
+         (comm.view_queue != nullptr && Completion::in_function_of(*comm.view_queue));
 }
 
 // In a forked child. The communicator's memory is shared with the parent, so nothing in it may be

@@ -181,7 +181,7 @@ Status run(Recording& recording) {
   // communicator only, and does not stay for calls that it need not wait for.
   const bool needs_no_worker = std::ranges::all_of(calls, [&](const Recorded& call) {
     return call.request == nullptr && call.comm == calls.front().comm &&
-           call.comm->queue == nullptr;
+           call.comm->view_queue == nullptr;
   });
   run_each(recording, needs_no_worker);
   return first_error(calls);

@@ -35,8 +35,9 @@ struct tutti_comm {
   // first: memory outlives what may still use it.
   std::variant<std::monostate, Whole, View> kind;
   std::shared_ptr<tutti::Communicator> inside;  // null once it is destroyed
-  std::shared_ptr<tutti::ViewQueue> queue;      // the same for a communicator and its views, if any
-  std::atomic<int> grouped{0};                  // calls recorded in groups that have not ended
+  // The same for a communicator and its views; null if it never had one.
+  std::shared_ptr<tutti::ViewQueue> view_queue;
+  std::atomic<int> grouped{0};   // calls recorded in groups that have not ended
   std::atomic<int> visitors{0};  // threads in functions that any thread may call at any time
   std::unordered_set<tutti_request*> persistent{};  // its requests (api/requests.hpp)
 

@@ -141,7 +141,7 @@ tutti_status tutti_issend(const void* buffer, size_t count, tutti_type type, int
                           tutti_comm_t comm, tutti_request_t* request) {
   tutti::MessageArguments arguments = tutti::arguments_of(true, buffer, count, type, peer, tag);
   arguments.synchronous = true;
-  if (comm != nullptr && tutti::is_alive(comm) && comm->queue != nullptr) {
+  if (comm != nullptr && tutti::is_alive(comm) && comm->view_queue != nullptr) {
     return tutti::guard([]() -> tutti::Status {
       return {tutti::Code::kUnsupported, "tutti_issend: not on a view"};
     });

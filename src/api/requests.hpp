@@ -23,7 +23,7 @@ template <typename Inside, typename Of, typename Arguments>
 [[gnu::noinline]] Status make_request_in_group_or_on_view(std::unique_ptr<tutti_request> made,
                                                           Of& of, Arguments&& arguments,
                                                           tutti_request_t* request) {
-  if (made->comm.load(std::memory_order_relaxed)->queue != nullptr) {
+  if (made->comm.load(std::memory_order_relaxed)->view_queue != nullptr) {
     make_on_view(*made, std::forward<Arguments>(arguments));
   } else {
     made->inside = &made->what.emplace<Inside>(of, std::forward<Arguments>(arguments));

@@ -48,10 +48,10 @@ Status make_view(tutti_comm& whole, const tutti_queue& queue, tutti_comm_t* view
   if (queue.queue == nullptr) return {Code::kInvalidArgument, "tutti_queue.queue is NULL"};
   TUTTI_ASSIGN_OR_RETURN(auto side, DeviceSide::make(std::move(context)));
   auto made = std::make_unique<tutti_comm>();
-  if (whole.queue == nullptr) whole.queue = std::make_shared<ViewQueue>(*whole.inside);
+  if (whole.view_queue == nullptr) whole.view_queue = std::make_shared<ViewQueue>(*whole.inside);
   made->kind = tutti_comm::View{&whole, std::move(side)};
   made->inside = whole.inside;
-  made->queue = whole.queue;
+  made->view_queue = whole.view_queue;
   std::get<tutti_comm::Whole>(whole.kind).views.fetch_add(1, std::memory_order_relaxed);
   groups_and_views.fetch_add(1, std::memory_order_relaxed);
   *view = made.release();
@@ -65,20 +65,20 @@ Status run_on_view(DeviceOperation& operation) {
 
 // Whether a call on it takes its turn among those on device queues.
 bool takes_turn(const tutti_comm& comm) {
-  return comm.side() != nullptr || (comm.queue != nullptr && !comm.queue->idle());
+  return comm.side() != nullptr || (comm.view_queue != nullptr && !comm.view_queue->idle());
 }
 
 }  // namespace
 
 Status run_in_group_or_on_view(tutti_comm_t comm, const Call& call) {
   if (in_group()) {
-    const bool plain = comm->queue == nullptr || call.collective == Collective::kBarrier;
+    const bool plain = comm->view_queue == nullptr || call.collective == Collective::kBarrier;
     if (plain) return record(comm, call);
-    return record(comm, std::make_unique<DeviceCollective>(*comm->queue, comm->side(), call),
+    return record(comm, std::make_unique<DeviceCollective>(*comm->view_queue, comm->side(), call),
                   nullptr);
   }
   if (!takes_turn(*comm)) return comm->inside->executor().run(call);
-  DeviceCollective operation(*comm->queue, comm->side(), call);
+  DeviceCollective operation(*comm->view_queue, comm->side(), call);
   return run_on_view(operation);
 }
 
@@ -86,14 +86,14 @@ Status run_in_group_or_on_view(tutti_comm_t comm, const MessageArguments& argume
                                tutti_recv_info* info) {
   if (in_group()) {
     if (comm->side() == nullptr) return record(comm, arguments, info);
-    return record(comm, std::make_unique<DeviceMessage>(*comm->queue, comm->side(), arguments),
+    return record(comm, std::make_unique<DeviceMessage>(*comm->view_queue, comm->side(), arguments),
                   arguments.sends ? nullptr : info);
   }
   if (comm->side() == nullptr) {
     TUTTI_RETURN_IF_ERROR(flush_sends_of_views(comm));
     return comm->inside->messages().run(arguments, info);
   }
-  DeviceMessage operation(*comm->queue, comm->side(), arguments);
+  DeviceMessage operation(*comm->view_queue, comm->side(), arguments);
   TUTTI_RETURN_IF_ERROR(run_on_view(operation));
   if (info != nullptr && !arguments.sends) *info = *operation.received();
   return {};
@@ -111,9 +111,9 @@ Status run_both_in_group_or_on_view(tutti_comm_t comm, std::span<BlockingMessage
     comm->inside->messages().run(both);
     return (sent.status().ok() ? received : sent).status();
   }
-  DeviceMessage receive(*comm->queue, comm->side(), received.arguments);
+  DeviceMessage receive(*comm->view_queue, comm->side(), received.arguments);
   TUTTI_RETURN_IF_ERROR(receive.start(StartedFor::kCaller));
-  DeviceMessage send(*comm->queue, comm->side(), sent.arguments);
+  DeviceMessage send(*comm->view_queue, comm->side(), sent.arguments);
   Status started;
   try {
     started = send.start(StartedFor::kCaller);
@@ -129,7 +129,8 @@ Status run_both_in_group_or_on_view(tutti_comm_t comm, std::span<BlockingMessage
 
 void make_on_view(tutti_request& request, Call call) {
   tutti_comm& comm = *request.comm.load(std::memory_order_relaxed);
-  auto operation = std::make_unique<DeviceCollective>(*comm.queue, comm.side(), std::move(call));
+  auto operation =
+      std::make_unique<DeviceCollective>(*comm.view_queue, comm.side(), std::move(call));
   request.inside = operation.get();
   request.what = std::move(operation);
 }
@@ -139,14 +140,14 @@ void make_on_view(tutti_request& request, const MessageArguments& arguments) {
   if (comm.side() == nullptr) {
     request.inside = &request.what.emplace<Message>(comm.inside->messages(), arguments);
   } else {
-    auto operation = std::make_unique<DeviceMessage>(*comm.queue, comm.side(), arguments);
+    auto operation = std::make_unique<DeviceMessage>(*comm.view_queue, comm.side(), arguments);
     request.inside = operation.get();
     request.what = std::move(operation);
   }
 }
 
 Status drain_views(tutti_comm_t comm) {
-  return comm->queue == nullptr ? Status() : comm->queue->drain();
+  return comm->view_queue == nullptr ? Status() : comm->view_queue->drain();
 }
 
 Status drain_views(const tutti_request& request) {
@@ -157,11 +158,11 @@ Status drain_views(const tutti_request& request) {
 }
 
 Status flush_sends_of_views(tutti_comm_t comm) {
-  return comm->queue == nullptr ? Status() : comm->queue->flush_sends();
+  return comm->view_queue == nullptr ? Status() : comm->view_queue->flush_sends();
 }
 
 Status close_view(tutti_comm& view) {
-  Status drained = view.queue->drain();
+  Status drained = view.view_queue->drain();
   std::get<tutti_comm::Whole>(view.whole().kind).views.fetch_sub(1, std::memory_order_relaxed);
   groups_and_views.fetch_sub(1, std::memory_order_relaxed);
   return drained;

@@ -190,7 +190,7 @@ bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
   for (const std::vector<std::byte>& part : std::exchange(regroup_parts_, {})) {
     std::span<const std::byte> rest = part;
     int32_t rank = -1;
-    if (!take(rest, rank) || rest.size() > kMaxNoteBytes) return false;
+    if (!take(rest, rank) || rest.size() > kMostNoteBytes) return false;
     news.push_back({ControlNews::Kind::kPart, rank, 0, {}, {rest.begin(), rest.end()}});
   }
   news.push_back({.kind = ControlNews::Kind::kRegrouped, .rank = -1});

@@ -40,9 +40,9 @@ struct Passage {
   size_t most_bytes;
   size_t most_unsent;
 };
-inline constexpr Passage kNotes{FrameKind::kTold, kMaxNoteBytes, 64 << 10};
+inline constexpr Passage kNotes{FrameKind::kTold, kMostNoteBytes, 64 << 10};
 // Pages: room for the answers of many ranks to one question.
-inline constexpr Passage kPages{FrameKind::kPage, kMaxPageBytes, 16 << 20};
+inline constexpr Passage kPages{FrameKind::kPage, kMostPageBytes, 16 << 20};
 
 struct Link {
   Link(Session::Side side, Origin where, const UniqueId& id, int64_t now_ms)

@@ -9,7 +9,7 @@
 namespace tutti::bootstrap {
 namespace {
 
-constexpr int kMaxRanks = 1 << 16;
+constexpr int kMostRanks = 1 << 16;
 
 bool is_newcomer(const Hello& hello) { return hello.ranks == 0 && hello.newcomers > 0; }
 
@@ -117,7 +117,7 @@ void Meeting::admit(Link& link, uint32_t number, const Hello& hello) {
 
 // The objection to a rank, given those that have arrived; empty if there is none.
 std::string Meeting::objection(const Hello& hello) const {
-  if (hello.newcomers != newcomers_ || hello.newcomers < 0 || hello.newcomers >= kMaxRanks) {
+  if (hello.newcomers != newcomers_ || hello.newcomers < 0 || hello.newcomers >= kMostRanks) {
     return fmt::format("said that {} ranks are new, {} said {}", hello.newcomers, first_,
                        newcomers_);
   }
@@ -126,8 +126,8 @@ std::string Meeting::objection(const Hello& hello) const {
     return fmt::format("is out of range: there are {} newcomers, 0 to {}", newcomers_,
                        newcomers_ - 1);
   }
-  if (hello.ranks < 1 || hello.ranks > kMaxRanks) {
-    return fmt::format("said there are {} ranks, expected 1 to {}", hello.ranks, kMaxRanks);
+  if (hello.ranks < 1 || hello.ranks > kMostRanks) {
+    return fmt::format("said there are {} ranks, expected 1 to {}", hello.ranks, kMostRanks);
   }
   if (ranks_ != 0 && hello.ranks != ranks_) {
     return fmt::format("said there are {} ranks, {} said {}", hello.ranks, knows_, ranks_);

@@ -68,9 +68,9 @@ void Meeting::handle_together(Attendee& attendee, const Frame& frame) {
 // After the first rank has failed all others do. Their failures say nothing new, and with p ranks
 // they would be p * p messages.
 void Meeting::pass_on_failure(Attendee& attendee, std::span<const std::byte> body) {
-  constexpr int kMaxTold = 16;
-  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lose(attendee, 0);
-  if (++failures_told_ > kMaxTold) return;
+  constexpr int kMostFailuresTold = 16;
+  if (body.size() > sizeof(int32_t) + kMostTextBytes) return lose(attendee, 0);
+  if (++failures_told_ > kMostFailuresTold) return;
   tell_failure(attendee, body);
 }
 
@@ -94,7 +94,7 @@ bool may_regroup(const Attendee& attendee) { return !attendee.ending && !attende
 }  // namespace
 
 void Meeting::regroup(Attendee& attendee, std::span<const std::byte> body) {
-  if (body.size() > kMaxNoteBytes || attendee.regroups.has_value()) return lose(attendee, 0);
+  if (body.size() > kMostNoteBytes || attendee.regroups.has_value()) return lose(attendee, 0);
   if (std::exchange(attendee.repeats, false)) return;
   attendee.regroups.emplace(body.begin(), body.end());
   attendee.withdrew = false;

@@ -24,7 +24,7 @@ bool is_to_know(const Link& link, const std::vector<int32_t>& left) {
 // its own. After that it counts as dead.
 constexpr int64_t kReturnMs = 10'000;
 // The most ranks that have left in one frame.
-constexpr size_t kMostTold = kMaxFrameBytes / sizeof(int32_t) / 2;
+constexpr size_t kMostLeftInAFrame = kMostFrameBytes / sizeof(int32_t) / 2;
 
 Addressed to(uint32_t number, FrameKind kind) { return {number, static_cast<int32_t>(kind)}; }
 
@@ -112,7 +112,7 @@ bool Meeting::may_write(const Link& link) const {
 void Meeting::put_more(Link& link) {
   if (!is_to_know(link, left_)) return;
   const auto news = std::span(left_).subspan(link.knows_left);
-  const auto told = std::as_bytes(news.first(std::min(news.size(), kMostTold)));
+  const auto told = std::as_bytes(news.first(std::min(news.size(), kMostLeftInAFrame)));
   if (link.relays) {
     link.session.put(FrameKind::kToAll, {bytes_of(to(0, FrameKind::kLeft)), told});
   } else {
@@ -227,7 +227,7 @@ void Meeting::handle(Attendee& attendee, const Frame& frame) {
 // ---- gathering ---------------------------------------------------------------------------------
 
 void Meeting::gather(Attendee& attendee, std::span<const std::byte> part) {
-  if (part.size() > kMaxGatherBytes) return lose(attendee, 0);
+  if (part.size() > kMostGatherBytes) return lose(attendee, 0);
   attendee.gathered.emplace(part.begin(), part.end());
   ++gathered_;
   finish_round();
@@ -250,7 +250,7 @@ void Meeting::finish_round() {
 
 // ---- the end -----------------------------------------------------------------------------------
 
-// Has an attendee forgotten once nobody refers to it any more.
+// Marks an attendee, which forget_gone() then removes.
 void Meeting::forget(Attendee& attendee) {
   attendee.gone = true;
   dropped_ = true;
@@ -330,7 +330,7 @@ void Meeting::fail(Code code, const std::string& text, const Attendee* but) {
 // A member cannot go on, and says why. The others come first: with a relay's rank its process may
 // end.
 void Meeting::fail_by(Attendee& attendee, std::span<const std::byte> body) {
-  if (body.size() > sizeof(int32_t) + kMaxTextBytes) return lose(attendee, 0);
+  if (body.size() > sizeof(int32_t) + kMostTextBytes) return lose(attendee, 0);
   const Status why = failure_in(body);
   tell_until_ms_ = std::min(deadline_ms_, now() + kTellMs);
   fail(why.code(), fmt::format("{}: {}", who(attendee), why.message()), &attendee);

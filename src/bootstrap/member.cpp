@@ -157,9 +157,9 @@ bool Member::serves() const { return peer_is_this_process(socket_.get()); }
 // ---- a round -----------------------------------------------------------------------------------
 
 Result<Parts> Member::allgather(std::span<const std::byte> mine) {
-  if (mine.size() > kMaxGatherBytes) {
+  if (mine.size() > kMostGatherBytes) {
     return Status::format(Code::kInternal, "{} bytes were given to an exchange, at most {} fit",
-                          mine.size(), kMaxGatherBytes);
+                          mine.size(), kMostGatherBytes);
   }
   TUTTI_RETURN_IF_ERROR(told_);
   TUTTI_RETURN_IF_ERROR(failed_);

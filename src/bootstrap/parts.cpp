@@ -59,7 +59,7 @@ void put_difference(Bytes& body, const Bytes& before, const Bytes& part) {
 
 bool take_difference(std::span<const std::byte>& body, const Bytes& before, Bytes& part) {
   size_t length = 0;
-  if (!take_number(body, length) || length > kMaxGatherBytes) return false;
+  if (!take_number(body, length) || length > kMostGatherBytes) return false;
   while (part.size() < length) {
     const size_t at = part.size();
     size_t same = 0;
@@ -81,7 +81,7 @@ bool take_difference(std::span<const std::byte>& body, const Bytes& before, Byte
 Bodies pack_parts(const Parts& parts) {
   Bodies bodies;
   const auto append = [&](const Bytes& bytes) {
-    if (bodies.empty() || bodies.back().size() + bytes.size() > kMaxBodyBytes) {
+    if (bodies.empty() || bodies.back().size() + bytes.size() > kMostBodyBytes) {
       bodies.emplace_back();
     }
     bodies.back().insert(bodies.back().end(), bytes.begin(), bytes.end());

@@ -91,7 +91,7 @@ void Relay::pass_up(FrameKind kind, const Addressed& from, Body body) {
   const auto unwelcome = [&] {
     if (client != clients_.end()) lost(*client->second, 0);
   };
-  if (body.size() > kMaxBodyBytes) return unwelcome();
+  if (body.size() > kMostBodyBytes) return unwelcome();
   if (introduced_) {
     const bool page = from.what == static_cast<int32_t>(FrameKind::kSendPage);
     if (page && meeting_->session.out().size() > kPages.most_unsent) return;

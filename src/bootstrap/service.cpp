@@ -26,7 +26,7 @@ namespace bootstrap {
 namespace {
 
 // Clients of each kind of socket that have not said hello; more wait to be accepted.
-constexpr size_t kMaxUnadmitted = 256;
+constexpr size_t kMostUnadmitted = 256;
 // The time that an unadmitted client from the network may use while others wait. It suffices for
 // proper ranks, and no number of silent clients can keep these out.
 constexpr int64_t kEvictAfterMs = 300;
@@ -117,7 +117,7 @@ size_t Service::unadmitted(bool network) {
 // Whether one more stranger may come: beyond the limit from the network in the place of a slow one,
 // the first of those there.
 bool Service::has_room(bool network) {
-  if (unadmitted(network) < kMaxUnadmitted) return true;
+  if (unadmitted(network) < kMostUnadmitted) return true;
   return network && now_ms() - first_from_network().since_ms >= kEvictAfterMs;
 }
 
@@ -192,7 +192,7 @@ void Service::accept_clients(Fd& listener, bool network) {
     }
     hub_->lacks({});
     if (network) tune_tcp(socket.get());
-    if (unadmitted(network) >= kMaxUnadmitted) hub_->evict(first_from_network());
+    if (unadmitted(network) >= kMostUnadmitted) hub_->evict(first_from_network());
     Link& link = hub_->enter(origin_of(socket.get(), network));
     link.socket = std::move(socket);
     read(link);

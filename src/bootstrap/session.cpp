@@ -71,7 +71,7 @@ Session::Got Session::next(Frame& frame) {
   uint32_t length = 0;
   if (in_.size() - begin_ < sizeof length) return Got::kMore;
   std::memcpy(&length, in_.data() + begin_, sizeof length);
-  if (length == 0 || length > kMaxFrameBytes) return refuse(Refusal::kNonsense);
+  if (length == 0 || length > kMostFrameBytes) return refuse(Refusal::kNonsense);
   const size_t whole = expected();
   if (in_.size() - begin_ < whole) return Got::kMore;
   const auto record = std::span(in_).subspan(begin_, whole);

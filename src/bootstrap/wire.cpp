@@ -8,7 +8,7 @@ namespace tutti::bootstrap {
 
 std::vector<std::byte> failure_bytes(const Status& cause) {
   const auto code = static_cast<int32_t>(cause.code());
-  const std::string_view text = cause.message().substr(0, kMaxTextBytes);
+  const std::string_view text = cause.message().substr(0, kMostTextBytes);
   std::vector<std::byte> bytes(sizeof code + text.size());
   std::memcpy(bytes.data(), &code, sizeof code);
   std::memcpy(bytes.data() + sizeof code, text.data(), text.size());

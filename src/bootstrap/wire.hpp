@@ -61,11 +61,11 @@
 
 namespace tutti::bootstrap {
 
-inline constexpr uint32_t kMaxFrameBytes = 64 << 10;  // of kind and body
+inline constexpr uint32_t kMostFrameBytes = 64 << 10;  // of kind and body
 // The most bytes of a body that may go by way of a relay.
-inline constexpr size_t kMaxBodyBytes = kMaxFrameBytes - 16;
-inline constexpr size_t kMaxGatherBytes = 4096;
-inline constexpr size_t kMaxTextBytes = 4096;  // of a failure; longer ones are cut
+inline constexpr size_t kMostBodyBytes = kMostFrameBytes - 16;
+inline constexpr size_t kMostGatherBytes = 4096;
+inline constexpr size_t kMostTextBytes = 4096;  // of a failure; longer ones are cut
 // The time for the service to show that it knows the secret: until a busy one gets to it.
 inline constexpr int64_t kProofMs = 10'000;
 // The time that a rank that leaves waits for the word to be passed on. A service or relay in its

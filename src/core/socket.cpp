@@ -162,7 +162,7 @@ int pid_of(int pidfd, int fallback) {
 
 Status send_packet(int socket, std::span<const std::byte> bytes, std::span<const int> fds,
                    int64_t deadline_ms) {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxFds * sizeof(int))> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostFds * sizeof(int))> control{};
   iovec part{const_cast<std::byte*>(bytes.data()), bytes.size()};
   msghdr message{};
   message.msg_iov = &part;
@@ -189,7 +189,7 @@ Status send_packet(int socket, std::span<const std::byte> bytes, std::span<const
 
 Result<size_t> recv_packet(int socket, std::span<std::byte> buffer, std::vector<Fd>& fds,
                            int64_t deadline_ms) {
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMaxFds * sizeof(int))> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(kMostFds * sizeof(int))> control{};
   iovec part{buffer.data(), buffer.size()};
   msghdr message{};
   message.msg_iov = &part;

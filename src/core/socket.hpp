@@ -59,9 +59,9 @@ Fd pidfd_of(int pid);
 // that cannot be read.
 int pid_of(int pidfd, int fallback);
 
-// One packet with descriptors (at most kMaxFds) on a kPackets socket. A descriptor that the
+// One packet with descriptors (at most kMostFds) on a kPackets socket. A descriptor that the
 // receiver could not take (its limit of open files) is missing at the end of `fds`.
-inline constexpr size_t kMaxFds = 253;  // the kernel's SCM_MAX_FD
+inline constexpr size_t kMostFds = 253;  // the kernel's SCM_MAX_FD
 Status send_packet(int socket, std::span<const std::byte> bytes, std::span<const int> fds,
                    int64_t deadline_ms);
 // Returns the number of bytes; 0 when the peer has closed.

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kLastAnswersMs = 1000;
 // The time for peers to make the last call of a rank that leaves.
 constexpr int64_t kLastCallsMs = 50;
-static_assert(sizeof(JournalMessage) <= kMaxLastWords);
+static_assert(sizeof(JournalMessage) <= kMostLastWords);
 
 // Whether this rank takes anything from another in such a call.
 bool takes(const Plan& plan) {

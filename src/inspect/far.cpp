@@ -76,7 +76,7 @@ FarAnswers ask(uint64_t socket, uint64_t calls, int64_t deadline_ms) {
   if (!line.open()) return {};
   const InquiryHead question{.kind = InquiryKind::kAsk, .calls = calls};
   (void)send(line.get(), &question, sizeof question, MSG_NOSIGNAL | MSG_DONTWAIT);
-  std::vector<std::byte> packet(kMaxPageBytes + sizeof question);
+  std::vector<std::byte> packet(kMostPageBytes + sizeof question);
   while (!answers.complete() && wait_for(line.get(), POLLIN, deadline_ms)) {
     const ssize_t got = recv(line.get(), packet.data(), packet.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) continue;

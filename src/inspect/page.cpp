@@ -49,7 +49,7 @@ struct CallOnPage {
 };
 
 static_assert(sizeof(Head) + kMostCalls * sizeof(CallOnPage) + kMostWaits * sizeof(Wait) <=
-              kMaxPageBytes);
+              kMostPageBytes);
 
 Head head_of(const Page& page) {
   Head head{};

@@ -28,11 +28,11 @@ std::string problem_text(const Problem& problem, const Claim& claim) {
 
 Status prove(std::span<const Schedule> schedules, const Problems& problems, const Claim& claim) {
   const Problem& problem = problems.common();
-  if (problem.ranks < 1 || problem.ranks > kMaxVerifiedRanks ||
+  if (problem.ranks < 1 || problem.ranks > kMostVerifiedRanks ||
       schedules.size() != static_cast<size_t>(problem.ranks)) {
     return Status::format(Code::kInvalidArgument,
                           "{} schedules given; expected one for each of 1 to {} ranks",
-                          schedules.size(), kMaxVerifiedRanks);
+                          schedules.size(), kMostVerifiedRanks);
   }
   TUTTI_RETURN_IF_ERROR(check_form(schedules, problems));
   const bool ordered = problem.collective == Collective::kBarrier || uses_shared_memory(schedules);

@@ -26,7 +26,7 @@
 
 namespace tutti {
 
-inline constexpr int kMaxVerifiedRanks = 256;
+inline constexpr int kMostVerifiedRanks = 256;
 
 // The claims of the schedules' maker.
 struct Claim {

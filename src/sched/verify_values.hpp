@@ -43,7 +43,7 @@ class Values {
   [[nodiscard]] std::string text(ValueId value) const;
 
  private:
-  using RankSet = std::bitset<kMaxVerifiedRanks>;
+  using RankSet = std::bitset<kMostVerifiedRanks>;
   struct Node {
     RankSet ranks;
     uint32_t first = 0;  // in operands_

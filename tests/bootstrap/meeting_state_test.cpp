@@ -44,7 +44,7 @@ class Round : public testing::Test {
 };
 
 TEST_F(Round, GivesAllPartsToEachInRankOrder) {
-  for (const size_t bytes : {size_t{3}, kMaxGatherBytes, size_t{0}}) {
+  for (const size_t bytes : {size_t{3}, kMostGatherBytes, size_t{0}}) {
     gather_all(bytes);
     for (Member& member : members_) {
       member.hear_all();
@@ -54,18 +54,18 @@ TEST_F(Round, GivesAllPartsToEachInRankOrder) {
 }
 
 TEST_F(Round, KeepsOneFrameForAMemberThatTakesNone) {
-  gather_all(kMaxGatherBytes);
+  gather_all(kMostGatherBytes);
   Member& slow = members_.front();
   EXPECT_TRUE(meeting_.may_write(slow.link));
   EXPECT_TRUE(slow.link.session.out().empty());
   for (int turn = 0; turn < 3; ++turn) EXPECT_LE(meeting_.to_write(slow.link).size(), 70u << 10);
   slow.hear_all();
-  EXPECT_EQ(slow.parts, expected(kMaxGatherBytes));
+  EXPECT_EQ(slow.parts, expected(kMostGatherBytes));
   EXPECT_FALSE(meeting_.may_write(slow.link));
 }
 
 TEST_F(Round, EndsForAllIfOneBeginsTheNextBeforeItHasHeardThis) {
-  gather_all(kMaxGatherBytes);
+  gather_all(kMostGatherBytes);
   members_[1].gather(part_of(1, 8));
   members_[2].hear_all();
   EXPECT_EQ(members_[2].heard.back(), FrameKind::kError);
@@ -179,15 +179,15 @@ TEST_F(Together, TellsInOneFrameOfAllThatHaveLeftMeanwhile) {
 }
 
 TEST_F(Together, RegroupsByWhatDiffers) {
-  const std::vector<std::byte> same(kMaxNoteBytes, std::byte{7});
+  const std::vector<std::byte> same(kMostNoteBytes, std::byte{7});
   for (Member& member : members_) member.sent_to_it = 0;
   for (Member& member : members_) member.say(FrameKind::kRegroup, same);
   for (Member& member : members_) {
     member.hear_all();
     EXPECT_EQ(member.heard.back(), FrameKind::kRegroupParts);
     EXPECT_TRUE(member.last.empty());
-    EXPECT_GT(member.sent_to_it, kMaxNoteBytes);
-    EXPECT_LT(member.sent_to_it, 3 * kMaxNoteBytes) << "of " << kRanks * kMaxNoteBytes;
+    EXPECT_GT(member.sent_to_it, kMostNoteBytes);
+    EXPECT_LT(member.sent_to_it, 3 * kMostNoteBytes) << "of " << kRanks * kMostNoteBytes;
   }
 }
 

@@ -33,7 +33,7 @@ size_t total(const std::vector<Bytes>& bodies) {
 void expect_there_and_back(const Parts& parts) {
   Parts back;
   for (const Bytes& body : pack_parts(parts)) {
-    EXPECT_LT(body.size(), kMaxFrameBytes) << "the kind of the frame has to fit as well";
+    EXPECT_LT(body.size(), kMostFrameBytes) << "the kind of the frame has to fit as well";
     EXPECT_TRUE(take_parts(body, parts.size(), back));
   }
   EXPECT_EQ(back, parts);
@@ -59,7 +59,7 @@ TEST(Parts, ComeBackAsTheyWere) {
 TEST(Parts, GoIntoAsFewFramesAsTheyFit) {
   std::mt19937 random(7);
   Parts parts;
-  for (int i = 0; i < 40; ++i) parts.push_back(random_bytes(random, kMaxGatherBytes));
+  for (int i = 0; i < 40; ++i) parts.push_back(random_bytes(random, kMostGatherBytes));
   EXPECT_EQ(pack_parts(parts).size(), 3U);
   expect_there_and_back(parts);
 }

@@ -157,7 +157,7 @@ TEST(Session, AFrameThatIsChangedRepeatedLeftOutOrReflectedEndsIt) {
 
 TEST(Session, AFrameThatIsTooLongIsRefusedByItsLengthAlone) {
   Pair pair;
-  const uint32_t length = kMaxFrameBytes + 1;
+  const uint32_t length = kMostFrameBytes + 1;
   pair.service.append(bytes_of(length));
   Frame frame{};
   EXPECT_EQ(pair.service.next(frame), Got::kRefused);

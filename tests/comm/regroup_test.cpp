@@ -156,7 +156,7 @@ TEST(Regroup, TheDeadlineNamesWhoShouldHaveDecided) {
 
 TEST(Regroup, TooManyBytesAreAnError) {
   Board board(1);
-  const std::vector<std::byte> many(RegroupSign::kMaxBytes + 1);
+  const std::vector<std::byte> many(RegroupSign::kMostPartBytes + 1);
   EXPECT_EQ(board.regroup(0)->round(many, kNever).status().code(), Code::kInternal);
 }
 

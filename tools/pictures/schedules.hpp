@@ -9,8 +9,8 @@
 
 #include "sched/schedule.hpp"
 
-inline constexpr int kMaxPicturedRanks = 8;
+inline constexpr int kMostPicturedRanks = 8;
 
-// schedules[r] is what rank r does, 1 <= r <= kMaxPicturedRanks. The rest is left out beyond a page
-// or so, with a line that says how much.
+// schedules[r] is what rank r does, 1 <= r <= kMostPicturedRanks. The rest is left out beyond a
+// page or so, with a line that says how much.
 std::string draw_schedules(std::span<const tutti::Schedule> schedules, const std::string& title);

@@ -61,7 +61,7 @@ bool FrameEndpoint::handle(int rank, const FrameHead& head, std::span<const std:
     case FrameKind::kCredit: return true;
     case FrameKind::kHello: frames_.owe_hellos(rank, rank < rank_ ? 1 : 0); return true;
     case FrameKind::kLeave:
-      if (head.bytes != payload.size() || payload.size() > kMaxLastWords) return false;
+      if (head.bytes != payload.size() || payload.size() > kMostLastWords) return false;
       departures_.note_last_words(rank, payload);
       note_left(rank);
       return true;

@@ -28,7 +28,7 @@ namespace tutti::shm {
 namespace {
 
 constexpr int kMaker = 0;
-constexpr int kBatch = 200;  // pidfds per packet, with the region's below kMaxFds
+constexpr int kBatch = 200;  // pidfds per packet, with the region's below kMostFds
 // How many ranks may have the region sent but not taken, where they take no pidfds: the kernel
 // limits how many descriptors are under way.
 constexpr size_t kMostUntaken = 64;

@@ -62,7 +62,7 @@ bool ShmEndpoint::move(const Transfer* wanted) {
 void ShmEndpoint::leave(std::span<const std::byte> last_words) {
   Departure& own = departure(rank_);
   if (own.left.load(std::memory_order_relaxed) != 0) return;  // said on another channel
-  own.bytes = static_cast<uint32_t>(std::min(last_words.size(), kMaxLastWords));
+  own.bytes = static_cast<uint32_t>(std::min(last_words.size(), kMostLastWords));
   std::copy_n(last_words.begin(), own.bytes, own.last_words);
   // Counted first: whoever is killed in between has died, and is looked for until that is known.
   departures_.fetch_add(1, std::memory_order_relaxed);
@@ -75,7 +75,7 @@ void ShmEndpoint::leave(std::span<const std::byte> last_words) {
 std::span<const std::byte> ShmEndpoint::last_words_of(int rank) const {
   const Departure& its = departure(rank);
   if (its.left.load(std::memory_order_acquire) == 0) return {};
-  return {its.last_words, std::min<size_t>(its.bytes, kMaxLastWords)};
+  return {its.last_words, std::min<size_t>(its.bytes, kMostLastWords)};
 }
 
 // All that a rank sent before it left is seen with its departure: it is taken in first.

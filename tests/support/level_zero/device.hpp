@@ -47,7 +47,7 @@ uint32_t queues_of_group();
 uint32_t compute_group();  // the other only copies
 bool group_copies(uint32_t ordinal);
 
-inline constexpr uint32_t kMaxGroupSize = 256;
+inline constexpr uint32_t kMostItemsInGroup = 256;
 uint64_t memory_of_device();
 // Whether a device reaches what lies in the memory of another.
 bool reaches(const _ze_device_handle_t& device, const _ze_device_handle_t& other);

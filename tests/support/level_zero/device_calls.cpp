@@ -55,8 +55,8 @@ ze_result_t get_properties(ze_device_handle_t device, ze_device_properties_t* pr
 
 ze_result_t get_compute(ze_device_handle_t, ze_device_compute_properties_t* properties) {
   ze_device_compute_properties_t made{};
-  made.maxTotalGroupSize = kMaxGroupSize;
-  made.maxGroupSizeX = made.maxGroupSizeY = made.maxGroupSizeZ = kMaxGroupSize;
+  made.maxTotalGroupSize = kMostItemsInGroup;
+  made.maxGroupSizeX = made.maxGroupSizeY = made.maxGroupSizeZ = kMostItemsInGroup;
   made.maxGroupCountX = made.maxGroupCountY = made.maxGroupCountZ =
       static_cast<uint32_t>(switches().most_groups);
   made.maxSharedLocalMemory = 65536;

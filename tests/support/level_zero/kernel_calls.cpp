@@ -36,12 +36,12 @@ ze_result_t set_size(ze_kernel_handle_t kernel, uint32_t x, uint32_t y, uint32_t
   uint64_t items = 1;
   for (size_t i = 0; i < 3; i++) {
     const uint32_t required = kernel->info.required_size[i];
-    require(size[i] > 0 && size[i] <= kMaxGroupSize && (required == 0 || required == size[i]),
+    require(size[i] > 0 && size[i] <= kMostItemsInGroup && (required == 0 || required == size[i]),
             ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, "no such size of a group");
     items *= size[i];
   }
   const auto most = static_cast<uint64_t>(switches().group_of_kernels);
-  require(items <= std::min<uint64_t>(kMaxGroupSize, most),
+  require(items <= std::min<uint64_t>(kMostItemsInGroup, most),
           ZE_RESULT_ERROR_INVALID_GROUP_SIZE_DIMENSION, "the group is too large");
   std::memcpy(kernel->size, size, sizeof size);
   return ZE_RESULT_SUCCESS;
@@ -102,7 +102,7 @@ ze_result_t get_properties(ze_kernel_handle_t kernel, ze_kernel_properties_t* pr
   made.requiredGroupSizeY = kernel->info.required_size[1];
   made.requiredGroupSizeZ = kernel->info.required_size[2];
   made.maxSubgroupSize = 1;
-  made.maxNumSubgroups = kMaxGroupSize;
+  made.maxNumSubgroups = kMostItemsInGroup;
   return_properties(properties, made);
   return ZE_RESULT_SUCCESS;
 }
