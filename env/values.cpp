@@ -8,8 +8,6 @@
 namespace tutti {
 namespace {
 
-constexpr Bytes kMaxBytes = std::numeric_limits<Bytes>::max();
-
 template <typename Number>
 bool parse_number(std::string_view text, Number& value) {
   const char* end = text.data() + text.size();
@@ -24,7 +22,7 @@ constexpr std::string_view kKvsModes[] = {"pmi", "mpi"};
 constexpr std::string_view kMnics[] = {"none", "local", "global"};
 constexpr std::string_view kTraceLevels[] = {"calls", "steps"};
 constexpr std::string_view kAuto = "auto";
-constexpr Bounds<Bytes> kAnyBytes{0, kMaxBytes};
+constexpr Bounds<Bytes> kAnyBytes{0, std::numeric_limits<Bytes>::max()};
 constexpr Bounds<Integer> kTimeLimits{1, INT32_MAX};  // those that are one
 constexpr std::string_view kStagings[] = {"auto", "cache", "memory"};
 

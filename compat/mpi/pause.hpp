@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Between two looks at what one waits for: at first none, then ever more, up to a tenth of a
-// millisecond.
+// Pauses between two looks at what a thread waits for: at first none, then ever longer ones, up to
+// a tenth of a millisecond.
 #pragma once
 
 #include <chrono>
@@ -13,15 +13,19 @@ class Pause {
  public:
   void once() {
     ++looks_;
-    if (looks_ < kEager) return;
-    if (looks_ < kYielding) return std::this_thread::yield();
-    std::this_thread::sleep_for(std::chrono::microseconds(looks_ < kShort ? 20 : 100));
+    if (looks_ < kLooksAtOnce) return;
+    if (looks_ < kLooksBeforeSleep) return std::this_thread::yield();
+    std::this_thread::sleep_for(
+        std::chrono::microseconds(looks_ < kLooksBeforeLongSleep ? 20 : 100));
   }
 
  private:
-  static constexpr int kEager = 1000;
-  static constexpr int kYielding = 3000;
-  static constexpr int kShort = 10000;
+  // What is near comes while a core spins, which a system call would delay.
+  static constexpr int kLooksAtOnce = 1000;
+  // A peer that shares the core needs it to get on; each yield gives it a turn.
+  static constexpr int kLooksBeforeSleep = 3000;
+  // A wait of some tenths of a second is long: a late answer costs little then, a busy core more.
+  static constexpr int kLooksBeforeLongSleep = 10'000;
   int looks_ = 0;
 };
 

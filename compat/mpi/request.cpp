@@ -15,8 +15,8 @@ namespace {
 
 using Request = MPI_ABI_Request;
 
-// Where threads take turns: the requests that are pending, and for which no thread waits. Are used
-// when the process ends.
+// Where threads take turns: the requests that are pending, and for which no thread waits.
+// end_abandoned() reads them when the process ends.
 std::mutex pending_mutex;
 auto& pending = *new std::vector<Request*>;  // under it
 
@@ -279,12 +279,13 @@ void adopt(MPI_Request request) {
 }
 
 void end_abandoned() {
-  constexpr std::chrono::seconds kSome{3};
+  // Peers may be late by less, and then a request is complete soon without its rank.
+  constexpr std::chrono::seconds kAbandonedAfter{3};
   const auto now = std::chrono::steady_clock::now();
   const std::lock_guard lock(pending_mutex);
   for (const Request* request : pending) {
     const Comm& comm = request->operation->comm();
-    if (comm.waiting != 0 || now - request->begun < kSome) continue;
+    if (comm.waiting != 0 || now - request->begun < kAbandonedAfter) continue;
     if (tutti_comm_state(comm.inside) != TUTTI_OK) continue;
     const std::string text = "rank " + std::to_string(comm.rank) + " ends while " +
                              request->function +

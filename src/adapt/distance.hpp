@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <span>
 
+#include "core/hash.hpp"
+
 namespace tutti {
 
 // Where a rank's stores to staging go: wherever peers then read them the fastest, or always there.
@@ -38,9 +40,8 @@ uint32_t memory_ticks();
 // Programs repeat their calls in a rhythm; the order of the peers must not follow it. At least two
 // ranks.
 constexpr int probed_peer(uint32_t call, int rank, int ranks) {
-  constexpr uint32_t kGolden = 0x9E3779B1;  // 2^32 over the golden ratio
   const auto others = static_cast<uint32_t>(ranks) - 1;
-  return (rank + 1 + static_cast<int>((call * kGolden >> 16) % others)) % ranks;
+  return (rank + 1 + static_cast<int>((call * kGoldenRatio32 >> 16) % others)) % ranks;
 }
 
 // What one thread of this process knows of the distance of one peer.

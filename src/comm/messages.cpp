@@ -94,7 +94,7 @@ bool Messages::start_by(Message& message, const Post& post) {
   message.complete_at_once(std::move(status));
   return has_callback;
 }
-template bool Messages::start_by(Message&, const std::function<void()>&);
+template bool Messages::start_by(Message&, const std::function<void()>&);  // for announced.cpp
 
 bool Messages::drive(int worker) { return needs(worker) && push(By::kWorker); }
 

@@ -22,6 +22,10 @@ namespace {
 constexpr std::chrono::milliseconds kLookEvery{1};
 // At a deadline, for the service to say who is missing.
 constexpr std::chrono::milliseconds kAnswer{500};
+// How often a rank that the service will wake looks at its deadline and at signals.
+constexpr std::chrono::milliseconds kCheckEvery{10};
+// For news that were sent before the connection closed: another thread has yet to take them in.
+constexpr std::chrono::milliseconds kLastNews{100};
 
 // ---- in memory ---------------------------------------------------------------------------------
 
@@ -111,9 +115,9 @@ Regroup::Parts MemoryRegroup::parts(uint32_t round) const {
 }
 
 Result<Regroup::Parts> MemoryRegroup::round(std::span<const std::byte> mine, int64_t deadline_ms) {
-  if (mine.size() > RegroupSign::kMaxBytes) {
+  if (mine.size() > RegroupSign::kMostPartBytes) {
     return Status::format(Code::kInternal, "{} bytes were given to a round, expected at most {}",
-                          mine.size(), RegroupSign::kMaxBytes);
+                          mine.size(), RegroupSign::kMostPartBytes);
   }
   const uint32_t round = board_.decision->round.load(std::memory_order_acquire) + 1;
   RegroupSign& own = sign(rank_);
@@ -157,11 +161,11 @@ Result<Regroup::Parts> ControlRegroup::round(std::span<const std::byte> mine, in
   withdrawal_ = {};
   TUTTI_RETURN_IF_ERROR(control_.regroup(mine));
   while (!over_) {
-    changed_.wait_for(lock, 10 * kLookEvery);
+    changed_.wait_for(lock, kCheckEvery);
     if (over_) break;
     if (!control_.is_open()) {
       // The last news may be on its way still.
-      if (changed_.wait_for(lock, 100 * kLookEvery, [this] { return over_; })) break;
+      if (changed_.wait_for(lock, kLastNews, [this] { return over_; })) break;
       return control_.regroup(mine);  // says why it cannot
     }
     lock.unlock();
@@ -199,8 +203,8 @@ void ControlRegroup::heard(const ControlNews& news) {
 // ---- survivors ---------------------------------------------------------------------------------
 
 // The first one tells of it in its second round.
-static_assert(sizeof(OpenedMeeting) <= RegroupSign::kMaxBytes);
-static_assert(sizeof(OpenedMeeting) <= kMaxNoteBytes);
+static_assert(sizeof(OpenedMeeting) <= RegroupSign::kMostPartBytes);
+static_assert(sizeof(OpenedMeeting) <= kMostNoteBytes);
 
 Result<Survivors> agree_on_survivors(Regroup& regroup, int rank, int64_t deadline_ms) {
   std::optional<OpenedMeeting> mine;

@@ -195,12 +195,18 @@ int start_tcp(const NetAddress& from, const NetAddress& to, Fd& fd) {
 }
 
 void tune_tcp(int socket) {
+  // Without traffic the system asks after a while, and again and again. A peer that answers none of
+  // these questions counts as gone after as long as one that leaves sent bytes unanswered.
+  constexpr int kQuietSeconds = 5;
+  constexpr int kBetweenQuestionsSeconds = 5;
+  constexpr int kQuestions = 4;
+  static_assert((kQuietSeconds + kQuestions * kBetweenQuestionsSeconds) * 1000 == kUnansweredMs);
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, 5);          // s without traffic before it asks
-  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, 5);         // s between questions
-  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 4);           // that may stay unanswered
-  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 25000);  // ms that sent bytes may
+  set_option(socket, IPPROTO_TCP, TCP_KEEPIDLE, kQuietSeconds);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPINTVL, kBetweenQuestionsSeconds);
+  set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, kQuestions);
+  set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, kUnansweredMs);
 }
 
 // With a user's timeout the system also gives up a peer that answers, but has no room.

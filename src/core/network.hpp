@@ -50,8 +50,11 @@ int connect_tcp(const NetAddress& address, int64_t deadline_ms, Fd& socket);
 // Begins a connection, from an address of this host if that is known (its port does not count). It
 // is being made when this returns 0: data sent over it meanwhile gets EAGAIN.
 int start_tcp(const NetAddress& from, const NetAddress& to, Fd& socket);
-// Small frames leave at once, and a peer that does not answer for about 25 s counts as gone. For
-// both ends of a connection; connect_tcp() has done it.
+// The time for which a peer's system may acknowledge nothing of what was sent before it counts as
+// gone.
+inline constexpr int kUnansweredMs = 25'000;
+// Small frames leave at once, and a peer that does not answer for about kUnansweredMs counts as
+// gone. For both ends of a connection; connect_tcp() has done it.
 void tune_tcp(int socket);
 // Tunes a connection on which a peer may leave much unread for long. Then only data that its system
 // does not acknowledge is a sign of its death. The caller asks unanswered_ms() now and then.

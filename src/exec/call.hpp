@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 
+#include "core/hash.hpp"
 #include "core/status.hpp"
 #include "core/types.hpp"
 #include "sched/problem.hpp"
@@ -73,7 +74,7 @@ uint32_t signature_of(const Call& call);
 // (but for a chance of 2^-32). Multiplying by an odd number loses nothing; the rotation brings high
 // bits to where the next signature meets them.
 inline uint32_t chained(uint32_t chain, uint32_t signature) {
-  return std::rotl(chain * 0x9e3779b1u, 15) ^ signature;
+  return std::rotl(chain * kGoldenRatio32, 15) ^ signature;
 }
 
 // A digest of the block sizes, for calls in which every rank knows all of them. Ranks that disagree

@@ -13,6 +13,11 @@
 namespace tutti {
 namespace {
 
+// The time for a rank that writes a cause to end its text. A few hundred bytes take no
+// longer, unless it has died.
+constexpr int64_t kTextMs = 5;
+constexpr SpinBudget kTextBudget{.spins = 1000, .yields = 1000};
+
 // Any process of the host may have written over it, so nothing there is taken for granted.
 Status cause_in(const SharedState& shared) {
   const auto code = static_cast<Code>(shared.cause_code);
@@ -113,8 +118,7 @@ void Health::share(const Status& cause, bool heard) {
   if (shared_->cause_lock.exchange(1, std::memory_order_acq_rel) != 0) {
     // Another rank is writing, or has written, an earlier cause. It may also have died on the way:
     // wait a moment for its text, then do without.
-    const SpinBudget budget{.spins = 1000, .yields = 1000};
-    wait_until(Waiter{.budget = &budget, .timeout_ms = 5, .uninterrupted = true},
+    wait_until(Waiter{.budget = &kTextBudget, .timeout_ms = kTextMs, .uninterrupted = true},
                [this] { return shared_->stop.load(std::memory_order_acquire) != 0; });
     if (shared_->stop.load(std::memory_order_acquire) != 0) return;
   }

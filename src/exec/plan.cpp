@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "algorithms/common.hpp"
+#include "core/hash.hpp"
 #include "exec/merge.hpp"
 #include "exec/plan_phases.hpp"
 
@@ -134,7 +135,7 @@ uint32_t number_of(const Algorithm* algorithm) {  // also of none
 
 // Ranks that chose differently, as a tuner may make them, are told as those that call differently.
 uint32_t signature_with(uint32_t of_call, const Algorithm* algorithm) {
-  return of_call ^ (number_of(algorithm) + 1) * 0x9e3779b1u;
+  return of_call ^ (number_of(algorithm) + 1) * kGoldenRatio32;
 }
 
 // A key that calls of one collective share whose sizes have the same power of two, and whose arms

@@ -8,8 +8,7 @@
 namespace tutti {
 namespace {
 
-// The bytes of a piece, as of a composition's chunks (kComposedChunk): one is on the wire while
-// devices reduce the next.
+// The bytes of a piece. One is on the wire while devices reduce the next.
 constexpr uint64_t kShareBytes = 1 << 20;
 // Shorter calls pass through memory of the host. Agreeing on shares takes a few messages between
 // hosts, which last about as long as copying so much from and to a device.

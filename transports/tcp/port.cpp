@@ -24,9 +24,8 @@ constexpr size_t kMostReceives = 4096;
 // Reads in vain of so many cost no more than to ask the kernel first.
 constexpr size_t kFewPeers = 3;
 
-// The time for which a peer's system may acknowledge nothing of what was sent. Also how often that
-// is looked at, and after how many looks the clock is.
-constexpr int64_t kUnansweredMs = 25'000;
+// Replaces kUnansweredMs for a rail that others can replace. Also how often that is looked at, and
+// after how many looks the clock is.
 constexpr int64_t kUnansweredOfRailMs = 5000;
 constexpr int64_t kCheckMs = 500;
 constexpr uint32_t kPollsPerCheck = 256;
