@@ -116,11 +116,11 @@ struct PlanContext {
   int rank = 0;
   int ranks = 1;
   int lanes = 1;
-  int all_ranks = 0;  // of the call that those of this context are phases of; 0: they are none
+  int all_ranks = 0;  // ranks of the whole call, if this context plans its phases; else 0
   Limits limits;
   bool can_map_peers = false;  // SharedMemory::can_map_peers()
   const Choose* choose = nullptr;
-  const Choose* choose_alone = nullptr;  // the same for phases that are; null: `choose`
+  const Choose* choose_alone = nullptr;  // for a phase with Phase::alone; null: `choose`
   // The hosts of the ranks if there are several. The contexts of the scopes of a composition, null
   // for one that this rank is not in.
   const Hosts* hosts = nullptr;

@@ -1,17 +1,17 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A schedule: what one rank does for one collective, as plain data. A pure function builds it from
-// a Problem (sched/problem.hpp). It knows no addresses and no transport; the executor runs it, the
+// a Problem (sched/problem.hpp). It knows no addresses and no transport; a lane runs it, the
 // verifier proves it, and `tutti explain` draws it. Steps are unrolled over chunks: a chunk is tens
 // of microseconds of work, its handful of steps costs a few nanoseconds each.
 //
 // Time between ranks. Each rank counts what it makes known in one number per call, the tick.
 // publish(t) says "all my steps before this one have happened"; await(peer, t) blocks until peer
 // has published t or more. Tick 1 is special: it is the rank's entry into the call, travels with
-// the call's signature and with the payload of Space::kLine. The executor begins a call only when
-// all ranks have finished the last one that used this line or this part of the slot. It ends a call
-// only when all have entered it, if that matters (exec/call_log.hpp). This decides what may be
-// written without asking:
+// the call's signature and with the payload of Space::kLine. A lane begins a call only when all
+// ranks have finished the last one that used this line or this part of the slot
+// (exec/call_log.hpp). It ends a call only when all have entered it, unless it may run ahead
+// (Traits::runs_ahead). This decides what may be written without asking:
 //   kLine, kSlot: calls take turns in several copies; write at once. A call uses one or the other,
 //   unless Schedule::slot_extent says what it uses of its slots on every rank.
 //   What is in a line at tick 1 is read with it; what is written there later, after a later tick.
@@ -69,8 +69,8 @@ inline constexpr uint32_t kLineBytes = 56;
 
 // A place: a space (of a peer, for the shared ones) and an offset in bytes.
 struct Ref {
-  // The index of the space's base address in the executor's table. 0 is send, 1 recv, 2 scratch.
-  // Then come line, slot, window, send, recv of rank 0, of rank 1, ...
+  // The index of the space's base address in the lane's table (exec/addresses.hpp). 0 is send, 1
+  // recv, 2 scratch. Then come line, slot, window, send, recv of rank 0, of rank 1, ...
   uint32_t base = 0;
   uint64_t offset = 0;
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The facts of a schedule that an executor must know before it runs it. All of it is derived from
+// The facts of a schedule that a lane must know before it runs it. All of it is derived from
 // the steps, so it cannot contradict them. `tutti explain` prints it.
 #pragma once
 
