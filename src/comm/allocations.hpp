@@ -29,7 +29,7 @@ class Allocations {
   enum class Source { kHeap, kPages, kTransport };
   struct Origin {
     Source source;
-    size_t mapped;  // of pages
+    size_t mapped;  // bytes of its pages
   };
   static void release(void* memory, const Origin& origin);
   static Result<void*> obtain(size_t bytes, SharedMemory& shared, Origin& origin);

@@ -49,8 +49,8 @@ class Inquiries {
 
  private:
   struct Known : Entry {
-    std::vector<int64_t> heard_ms = {};  // by rank
-    std::vector<int> unanswered = {};    // questions to it since
+    std::vector<int64_t> heard_ms = {};  // time of the last answer, by rank
+    std::vector<int> unanswered = {};    // questions since the last answer, by rank
   };
   struct Client {
     Fd socket;

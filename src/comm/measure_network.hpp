@@ -28,7 +28,7 @@ namespace tutti {
 // One rank's figures, 0 for what it did not measure.
 struct MeasuredFigures {
   double message_s = 0;
-  double byte_s = 0;  // of what it received itself
+  double byte_s = 0;  // seconds per byte that this rank received
 };
 // The figures agreed by all ranks: the median of the latencies, and the rate of the slowest link,
 // since all hosts together wait for it. A link carries what the ranks of its host receive together;

@@ -25,7 +25,7 @@ struct MessageArguments {
   bool synchronous = false;  // a started send that is done only once its receive has taken it
   DataType type = DataType::kUint8;
   int peer = 0;            // TUTTI_ANY_SOURCE for a receive from anybody
-  int tag = 0;             // TUTTI_ANY_TAG likewise
+  int tag = 0;             // TUTTI_ANY_TAG for a receive with any tag
   void* buffer = nullptr;  // only read by a send
   uint64_t count = 0;
 };
@@ -73,7 +73,7 @@ class Message : public Completion {
   Transfer transfer_;
   int64_t deadline_ms_ = kNever;
   bool meets_announced_ = false;
-  Message* next_ended_ = nullptr;  // of those that ended at once
+  Message* next_ended_ = nullptr;  // the next of those that ended at once
   tutti_recv_info received_{};
 };
 

@@ -82,8 +82,8 @@ class Addresses {
 
   const int rank_;
   Window* const window_;
-  const std::span<const Window::Rank> shared_;  // by rank
-  std::vector<std::byte*> bases_;               // by Ref::base
+  const std::span<const Window::Rank> shared_;  // one for each rank
+  std::vector<std::byte*> bases_;               // one for each Ref::base
 };
 
 }  // namespace tutti

@@ -180,11 +180,11 @@ class CallLog {
   uint32_t tick_base_ = 0;         // ticks of all calls before this one
   uint32_t waited_in_ = 0;         // the last call in which a peer was not there yet
   std::vector<uint32_t> entered_;  // by peer: the last call that it is known to have entered
-  std::vector<uint32_t> ticks_;    // by peer: the highest seen
+  std::vector<uint32_t> ticks_;    // the highest tick seen, by peer
   Fault fault_ = Fault::kNone;
   int faulty_peer_ = -1;
   uint32_t faulty_call_ = 0;
-  uint32_t chains_[kCallLines] = {};  // this rank's, by call
+  uint32_t chains_[kCallLines] = {};  // chains of this rank's signatures, by call
 };
 
 }  // namespace tutti

@@ -188,7 +188,7 @@ class Completion {
   BriefLock lock_;
   std::atomic<tutti_completion_fn> function_{nullptr};  // set with lock_ held while it is active
   void* context_ = nullptr;                             // guarded by lock_ while it is active
-  bool finished_ = false;                               // likewise
+  bool finished_ = false;                               // guarded by lock_ while it is active
   Status status_;                                       // written before finished_ and state_
   std::atomic<uint32_t> state_{0};
 };

@@ -45,7 +45,7 @@ struct JournalMessage {
   };
   CallRecord record{};  // sequence 0: no call was made
   uint32_t before = 0;  // the chain of the signatures of all calls before it
-  uint32_t chain = 0;   // and with it
+  uint32_t chain = 0;   // the chain of the signatures up to this call
   Kind kind = Kind::kAnswers;
   // kCompares: calls up to `alike` are the same on both ranks, call `differs` is not.
   uint64_t alike = 0;
@@ -77,8 +77,9 @@ class Journal {
   // Asks all other ranks for their last calls.
   void ask_all();
   struct Answers {
-    std::vector<std::pair<int, CallRecord>> late;  // have not made the call of that number
-    std::vector<int> missing;                      // have not answered yet
+    std::vector<std::pair<int, CallRecord>>
+        late;                  // ranks that have not made the call of that number
+    std::vector<int> missing;  // ranks that have not answered yet
   };
   [[nodiscard]] Answers answers(uint64_t sequence) const;
 

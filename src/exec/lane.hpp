@@ -56,7 +56,7 @@ enum class Advance { kDone, kBlocked, kFailed };
 struct LaneSettings {
   int rank = 0;
   int ranks = 1;
-  bool oversubscribed = false;  // the same on all of them
+  bool oversubscribed = false;  // whether ranks share cores: the same on all ranks
   Staging staging = Staging::kAuto;
   // The ranks' numbers in the communicator, for texts, if the lane is among some of them only.
   std::vector<int> numbers = {};

@@ -64,9 +64,9 @@ class LaneGroup {
  private:
   // How far the phases of one scope are.
   struct Progress {
-    uint32_t done = 0;     // complete
+    uint32_t done = 0;     // number of complete phases
     size_t next = 0;       // in the list of all phases: the first that may be of this scope
-    bool started = false;  // the next one
+    bool started = false;  // whether the next one has started
   };
 
   // The lane whose ranks share memory, if any do.
@@ -102,8 +102,8 @@ class LaneGroup {
 
   bool is_plain_ = true;  // no composition runs, and no steps are traced
   std::shared_ptr<StepTrace> trace_;
-  const ComposedPlan* composed_ = nullptr;  // that runs
-  const Plan* plan_ = nullptr;              // that it is of
+  const ComposedPlan* composed_ = nullptr;  // the composition that runs
+  const Plan* plan_ = nullptr;              // the plan of the composition that runs
   const Call* arguments_ = nullptr;
   std::byte* send_ = nullptr;
   CallRecord record_{};

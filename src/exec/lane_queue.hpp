@@ -61,7 +61,7 @@ class LaneQueue {
   const Shared& shared_;
   const size_t index_;
   const std::unique_ptr<LaneGroup> lanes_;
-  WaitReporter reporter_;  // of the call that runs on them
+  WaitReporter reporter_;  // reports waits of the call that runs on the lanes
   Notes* const jams_;
   std::atomic<bool> driven_{false};
   std::atomic<size_t> length_{0};

@@ -42,7 +42,7 @@ class PeerReader {
   Window* const window_;
   const RankNames& names_;
   bool asking_ = false;
-  bool said_asking_ = false;  // a warning, once
+  bool said_asking_ = false;  // whether the warning was given
 };
 
 }  // namespace tutti

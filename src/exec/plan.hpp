@@ -58,7 +58,7 @@ struct ComposedPlan {
     uint32_t after = 0;
     Ref send;
     Ref recv;
-    Call call;                         // without buffers
+    Call call;                         // the call of the phase, without buffers
     std::shared_ptr<const Plan> plan;  // null where there are moves instead
     std::vector<Move> moves;
   };
@@ -67,7 +67,7 @@ struct ComposedPlan {
   uint64_t scratch_bytes = 0;
   // Whether some rank reduces by moves, and no phase begins the reduction.
   bool reduces_alone = false;
-  uint32_t most_sources = 0;  // of those moves on this rank
+  uint32_t most_sources = 0;  // the most sources of a move on this rank
 };
 
 using LanePlan = std::variant<ScheduledPlan, ComposedPlan>;

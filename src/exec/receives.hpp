@@ -13,7 +13,7 @@
 namespace tutti {
 
 struct ReceiveStep {
-  uint32_t step;  // its index
+  uint32_t step;  // index of the receiving step
   uint32_t from;  // it may be posted once all steps before this one are complete
 };
 

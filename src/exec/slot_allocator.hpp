@@ -22,8 +22,8 @@ class SlotAllocator {
  public:
   // How calls of one size class move along.
   struct SizeClass {
-    size_t index;   // of the class
-    uint64_t room;  // of each copy, in bytes
+    size_t index;   // index of the class
+    uint64_t room;  // bytes of each copy
   };
 
   // `window` may be null: then nothing may be asked for.
@@ -73,19 +73,19 @@ class SlotAllocator {
 
   Window* const window_;
   const bool oversubscribed_;
-  const uint64_t slot_bytes_;                // of each copy
-  std::array<uint64_t, kClasses> next_{};    // where the next call's begins, by class
+  const uint64_t slot_bytes_;                // bytes of each copy
+  std::array<uint64_t, kClasses> next_{};    // where the next call's part begins, by class
   std::array<uint32_t, kClasses> placed_{};  // calls of that class so far, at most kManyCalls
-  uint64_t used_ = 0;                        // of each copy, by calls so far
-  uint64_t reserved_ = 0;                    // of each of this rank's copies
-  uint32_t new_from_ = 0;                    // the call that used more of them than any before
-  uint64_t last_extent_ = 0;                 // of the last call that was placed
-  uint64_t last_room_ = 0;                   // through which it moved
-  uint32_t last_call_ = 0;                   // which it was
-  uint32_t alike_from_ = 0;                  // since when all calls up to it did so
+  uint64_t used_ = 0;                        // bytes of each copy that calls have used so far
+  uint64_t reserved_ = 0;     // bytes of each of this rank's copies that are reserved
+  uint32_t new_from_ = 0;     // the call that used more of them than any before
+  uint64_t last_extent_ = 0;  // extent of the last call that was placed
+  uint64_t last_room_ = 0;    // room through which the last call moved
+  uint32_t last_call_ = 0;    // number of the last call that was placed
+  uint32_t alike_from_ = 0;   // first of the calls in a row that moved alike
   uint64_t ping_pong_reserved_ = 0;
-  bool swapped_ = false;                // the ping-pong slots
-  std::array<Use, kCallLines> uses_{};  // by call
+  bool swapped_ = false;                // whether the ping-pong slots are swapped
+  std::array<Use, kCallLines> uses_{};  // one for each call line
 };
 
 }  // namespace tutti

@@ -78,8 +78,8 @@ class StepMessages {
 
   Endpoint& endpoint_;
   Tag tag_ = 0;
-  size_t next_ = 0;                // of the call's receives: the next to be posted
-  std::deque<Transfer> receives_;  // posted, in the order of their steps
+  size_t next_ = 0;                // the next receive of the call to be posted
+  std::deque<Transfer> receives_;  // posted receives, in the order of their steps
   std::deque<Sent> sends_;
   Status failed_;
 };

@@ -15,7 +15,7 @@
 namespace tutti {
 
 struct TracedStep {
-  uint64_t sequence = 0;  // of the call
+  uint64_t sequence = 0;  // number of the call
   uint64_t begun = 0;     // stamps; a step begins where the one before has ended
   uint64_t ended = 0;
   uint64_t bytes = 0;
@@ -40,7 +40,7 @@ class StepTrace {
   static constexpr size_t kMost = 8192;
   mutable std::mutex mutex_;
   std::vector<TracedStep> steps_;  // guarded by mutex_
-  size_t oldest_ = 0;              // guarded by mutex_: once full
+  size_t oldest_ = 0;  // guarded by mutex_; index of the oldest step once the trace is full
   uint64_t call_ = 0;
   uint64_t since_ = 0;
 };

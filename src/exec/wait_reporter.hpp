@@ -25,9 +25,9 @@ struct WaitReportSettings {
   int rank = 0;
   int ranks = 1;
   Transport* transport = nullptr;
-  const Hosts* hosts = nullptr;  // null: there is one
-  int64_t warn_after_ms = 0;     // 0: never
-  std::string communicator;      // its name
+  const Hosts* hosts = nullptr;  // null: there is one host
+  int64_t warn_after_ms = 0;     // 0: it never warns
+  std::string communicator;      // name of the communicator
 };
 
 // A call or message that is waited for. It is asked in the slow part of waiting only.

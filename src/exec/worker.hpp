@@ -69,7 +69,7 @@ class Worker {
   std::vector<Driven*> inbox_;       // guarded by mutex_
   std::vector<Driven*> to_forget_;   // guarded by mutex_
   std::atomic<uint64_t> posted_{0};  // changes of the inbox
-  std::atomic<uint64_t> taken_{0};   // of them, those seen by the thread
+  std::atomic<uint64_t> taken_{0};   // changes of the inbox that the thread has seen
   std::atomic<Bell*> waits_on_{nullptr};
   std::atomic<bool> stopping_{false};
   std::atomic<int>& busy_;

@@ -107,8 +107,8 @@ class Matching {
 
   std::vector<Source> sources_;
   PostedReceives<Op> posted_any_;
-  uint64_t posted_ = 0;   // so far
-  uint64_t arrived_ = 0;  // so far
+  uint64_t posted_ = 0;   // receives posted so far
+  uint64_t arrived_ = 0;  // messages arrived so far
 };
 
 }  // namespace tutti::match

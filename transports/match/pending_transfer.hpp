@@ -38,10 +38,10 @@ struct PendingTransfer {
   Tag tag = 0;
   Tag mask = kExactTag;
   std::byte* buffer = nullptr;  // of a send: only read
-  uint64_t bytes = 0;           // of the message, or of the receive's buffer
+  uint64_t bytes = 0;           // length of the message, or of the receive's buffer
   uint64_t limit = 0;           // how much of the message goes over
-  uint64_t moved = 0;           // of `limit`
-  uint64_t partner = 0;         // by which the other end knows its operation
+  uint64_t moved = 0;           // bytes of `limit` that have moved
+  uint64_t partner = 0;         // id by which the other end knows its operation
   uint64_t sequence = 0;        // order of posting
   uint32_t index = 0;           // with `generation` the id by which the other end names this one
   uint32_t generation = 0;
@@ -78,8 +78,8 @@ struct PeerQueues {
   Queue<Op> waiting;  // sends not yet begun, in order
   Queue<Op> grants;   // receives whose grant is to be sent
   Queue<Op> streams;  // granted sends
-  bool busy = false;  // it is in the engine's list
-  bool left = false;  // it has said that it leaves: nothing more comes from it
+  bool busy = false;  // the peer is in the engine's list
+  bool left = false;  // the peer has said that it leaves: nothing more comes from it
   Status failure;     // nothing goes to or from it any more
 
   [[nodiscard]] bool empty() const { return waiting.empty() && grants.empty() && streams.empty(); }

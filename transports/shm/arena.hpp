@@ -44,10 +44,10 @@ class Arenas {
   const Region& region_;
   const Layout& layout_;
   const int rank_;
-  Mapping own_;                            // to be written
-  Mapping whole_;                          // all, to be read, in rank order
-  std::atomic<std::byte*> all_ = nullptr;  // where that is, for other threads
-  std::map<uint64_t, uint64_t> taken_;     // bytes by offset
+  Mapping own_;                            // its own part, which it writes
+  Mapping whole_;                          // parts of all ranks in rank order, which it reads
+  std::atomic<std::byte*> all_ = nullptr;  // address of `whole_`, for other threads
+  std::map<uint64_t, uint64_t> taken_;     // allocated bytes, by offset
 };
 
 }  // namespace tutti::shm

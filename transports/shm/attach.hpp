@@ -25,10 +25,10 @@ struct Attached {
     pidfds[rank] = std::move(pidfd);
   }
 
-  std::optional<Region> region;        // there once all is well
+  std::optional<Region> region;        // set once all is well
   std::vector<PeerProcess> processes;  // by rank
   std::vector<SharedPidfd> pidfds;     // those of `processes`
-  InspectorFd inspector_fd = {};       // of rank 0
+  InspectorFd inspector_fd = {};       // rank 0's descriptor for inspectors
 };
 
 // Collective: succeeds on all ranks or gives all the same first error; kUnsupported where a sandbox

@@ -25,13 +25,13 @@ struct Descriptor {
   uint32_t version;
   uint32_t descriptor_bytes;
   uint64_t near_bytes;  // all that follows lies within so many
-  uint32_t ranks;       // on this host
+  uint32_t ranks;       // number of ranks on this host
   uint32_t lanes;
-  uint32_t all_ranks;   // of the communicator
-  uint32_t call_lines;  // of each rank and lane, and as many records
+  uint32_t all_ranks;   // number of ranks of the communicator
+  uint32_t call_lines;  // lines of each rank and lane, and as many records
   uint64_t state_at;
   uint64_t members_at;     // a Member for each rank of this host
-  uint64_t departures_at;  // likewise a Departure
+  uint64_t departures_at;  // a Departure for each rank of this host
   uint64_t lines_at;       // for each rank, for each lane: lane_bytes
   uint64_t lane_bytes;
   // Within these; call lines come first.
@@ -42,7 +42,7 @@ struct Descriptor {
   uint32_t notes_bytes;
   uint64_t key;  // of the communicator, the same on all hosts; 0: none
   Moment made;
-  char name[64];  // of the communicator
+  char name[64];  // name of the communicator
   char job[64];   // TUTTI_JOB
   char host[64];
 };
@@ -52,10 +52,10 @@ static_assert(sizeof(Descriptor) <= kDescriptorBytes);
 struct Member {
   std::atomic<uint32_t> present;  // the rest precedes it
   int32_t rank;                   // its number in the communicator
-  int32_t global_rank;            // in the job; -1: the same
-  int32_t pid;                    // as it calls itself
-  uint64_t started;               // of its process: ticks since boot (core/process_state.hpp)
-  uint64_t inquiries;             // its socket for these (inspect/inquiry.hpp); 0: it has none
+  int32_t global_rank;            // its number in the job; -1: the same
+  int32_t pid;                    // the process as it calls itself
+  uint64_t started;    // start of its process, in ticks since boot (core/process_state.hpp)
+  uint64_t inquiries;  // its socket for these (inspect/inquiry.hpp); 0: it has none
 };
 
 static_assert(sizeof(Member) == kMemberBytes);

@@ -34,7 +34,7 @@
 namespace tutti::shm {
 
 inline constexpr uint64_t kPageBytes = 4096;
-inline constexpr uint64_t kLinesBytes = 4 * kPageBytes;  // of a lane
+inline constexpr uint64_t kLinesBytes = 4 * kPageBytes;  // bytes of a lane's lines
 inline constexpr uint64_t kInterferenceBytes = 2 * kCacheLine;
 inline constexpr uint64_t kDescriptorBytes = 4 * kInterferenceBytes;
 inline constexpr uint64_t kMemberBytes = 32;  // descriptor.hpp
@@ -57,13 +57,13 @@ struct alignas(kInterferenceBytes) Departures {
 inline constexpr uint64_t kFallbackBytes = 64 << 10;
 struct alignas(kInterferenceBytes) FallbackRequest {
   std::atomic<uint64_t> number_and_owner;  // the rest precedes it
-  uint64_t address;                        // in the owner's process
+  uint64_t address;                        // address in the owner's process
   uint64_t bytes;
 };
 // The answer of the owner of what was requested.
 struct alignas(kInterferenceBytes) Reply {
   std::atomic<uint32_t> number;  // of the last request that was looked after
-  int error;                     // an errno; precedes it
+  int error;                     // an errno; written before `number`
 };
 // How often a rank has been asked for something, by all.
 struct alignas(kInterferenceBytes) Asked {

@@ -20,20 +20,20 @@ using match::State;
 struct PendingTransfer : match::PendingTransfer<PendingTransfer> {
   uint64_t address = 0;       // of such a receive: where the message lies
   uint32_t withdrawn = 0;     // what its request said (ring.hpp)
-  bool non_temporal = false;  // so is `buffer` written
+  bool non_temporal = false;  // whether `buffer` is written by non-temporal stores
   // The address of the message in an arena that this rank sees; null if it does not.
   const std::byte* seen = nullptr;
   double begun_s = 0;   // of a long receive: when it met its message
-  double worked_s = 0;  // and what work it has been, where cores are oversubscribed
+  double worked_s = 0;  // of a long receive: its work so far, where cores are oversubscribed
 
   void renew() { moved = 0; }
   [[nodiscard]] bool has_more() const { return moved < limit; }
 };
 
 struct UnexpectedMessage : match::UnexpectedMessage<UnexpectedMessage, PendingTransfer> {
-  uint64_t address = 0;    // requested: where it lies
-  uint32_t withdrawn = 0;  // and what its request said (ring.hpp)
-  double seconds = 0;      // long and eager: what it took so far
+  uint64_t address = 0;    // requested: where the message lies
+  uint32_t withdrawn = 0;  // requested: what its request said (ring.hpp)
+  double seconds = 0;      // long and eager: the time that it took so far
 };
 
 struct Peer : match::PeerQueues<PendingTransfer>, RingPair {

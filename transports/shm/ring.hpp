@@ -69,7 +69,7 @@ static_assert(sizeof(Cell) == kCacheLine);
 
 // Counts since the start, all written by the consumer.
 struct alignas(kCacheLine) Credits {
-  std::atomic<uint64_t> cells;    // taken out
+  std::atomic<uint64_t> cells;    // number of cells taken out
   std::atomic<uint64_t> data;     // bytes of the data area freed
   std::atomic<uint64_t> matched;  // cost of the eager messages that have met their receive
   // The words of Routes::need_not_ask() and by_ring(), which are no counts.

@@ -123,10 +123,10 @@ class RingReader {
   const std::byte* area_ = nullptr;
   uint64_t area_bytes_ = 0;
   PingPongBuffers* ping_pong_ = nullptr;
-  uint64_t cells_ = 0;  // taken out
-  uint64_t data_ = 0;   // freed
+  uint64_t cells_ = 0;  // number of cells taken out
+  uint64_t data_ = 0;   // bytes of the data area freed
   uint64_t matched_ = 0;
-  uint32_t taken_ = 0;  // longer frames
+  uint32_t taken_ = 0;  // number of longer frames taken out
 };
 
 }  // namespace tutti::shm

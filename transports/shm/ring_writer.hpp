@@ -79,10 +79,10 @@ class DataArea {
   uint64_t bytes_ = 0;
   uint64_t first_ = 0;
   uint64_t reach_ = 0;
-  uint64_t longest_ = 0;  // frame in so much
+  uint64_t longest_ = 0;  // the longest frame that fits in `reach_`
   uint64_t most_at_once_ = 0;
-  uint64_t written_ = 0;  // since the start
-  uint64_t freed_ = 0;    // as last read from the credits
+  uint64_t written_ = 0;  // bytes written since the start
+  uint64_t freed_ = 0;    // bytes freed, as last read from the credits
   bool grows_ = false;
 };
 
@@ -205,14 +205,14 @@ class RingWriter {
   RingMemory* memory_ = nullptr;
   DataArea area_;
   PingPongBuffers* ping_pong_ = nullptr;
-  uint64_t cells_ = 0;  // written
+  uint64_t cells_ = 0;  // number of cells written
   uint64_t eager_ = 0;
-  uint64_t cells_taken_ = 0;  // as last read from the credits
+  uint64_t cells_taken_ = 0;  // cells taken out, as last read from the credits
   uint64_t matched_ = 0;
   uint32_t withdrawn_ = 0;
   bool sound_ = true;
   Staging staging_ = Staging::kAuto;
-  Distance distance_;  // of the consumer
+  Distance distance_;  // distance of the consumer
 };
 
 }  // namespace tutti::shm

@@ -30,7 +30,7 @@ struct Surroundings {
   const Notifier& notifier;
   const Arenas& arenas;
   std::span<const PeerProcess> processes = {};  // by rank
-  bool can_pull = false;                        // their memory can be read
+  bool can_pull = false;                        // whether peers' memory can be read
   std::span<const int> numbers = {};            // TransportConfig::numbers
   Staging staging = Staging::kAuto;
   bool oversubscribed = false;  // SharedMemoryConfig::oversubscribed
