@@ -77,8 +77,8 @@ class Journal {
   // Asks all other ranks for their last calls.
   void ask_all();
   struct Answers {
-    std::vector<std::pair<int, CallRecord>>
-        late;                  // ranks that have not made the call of that number
+    // Ranks that have not made the call of that number, with their last.
+    std::vector<std::pair<int, CallRecord>> late;
     std::vector<int> missing;  // ranks that have not answered yet
   };
   [[nodiscard]] Answers answers(uint64_t sequence) const;
