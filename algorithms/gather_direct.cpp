@@ -15,7 +15,6 @@ constexpr double kReceiveShareOfStart = 1.0 / 16;
 double seconds(const Problem& q, const Machine& m) {
   if (takes_turns(m)) return rooted_messages_s(q, m.walk_read_s, m.walk_write_s, m);
   if (m.host == nullptr) return one_by_one_s(q, m);
-  // A message that has come when its turn is costs a part of a message's start (docs/notes/15).
   const double each =
       kReceiveShareOfStart * m.message_s + static_cast<double>(q.bytes()) * m.message_byte_s;
   return start_s(q.bytes(), m) + peers_by_messages(q) * each + buffers_s(q, m);

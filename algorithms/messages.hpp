@@ -15,11 +15,12 @@ using tuned::kSegmentBytes;
 
 // The longest message that networks carry at once (eager); the receiver asks for longer ones first
 // (rendezvous).
-inline constexpr uint64_t kUnaskedBytes = 64 << 10;
+inline constexpr uint64_t kUnaskedBytes = tuned::kEagerFrames;
 
 // For algorithms that pass the blocks of all ranks on through private memory.
+inline constexpr uint64_t kMostShortBlock = 64 << 10;
 inline Applies blocks_are_short(const Problem& q) {
-  if (q.bytes() > (64 << 10)) return {false, "blocks over 64 KiB"};
+  if (q.bytes() > kMostShortBlock) return {false, "blocks over 64 KiB"};
   return {};
 }
 

@@ -38,7 +38,7 @@ void StagingPolicy::probe(const void* line, uint32_t call) {
   choose(next_probed_);
 }
 
-void StagingPolicy::saw_tick(int peer, uint32_t ticks) {
+void StagingPolicy::saw_load(int peer, uint32_t ticks) {
   distances_[static_cast<size_t>(peer)].saw_new(ticks);
   choose(peer);
 }

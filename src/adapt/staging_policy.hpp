@@ -35,7 +35,7 @@ class StagingPolicy {
   // The last look at the tick of `peer` found that it was there, or not yet.
   void waits_for(int peer, bool there) { awaited_ = there ? -1 : peer; }
   // The load that brought another tick took so long.
-  void saw_tick(int peer, uint32_t ticks);
+  void saw_load(int peer, uint32_t ticks);
 
   [[nodiscard]] bool writes_non_temporal() const { return non_temporal_; }
 

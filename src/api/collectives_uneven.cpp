@@ -95,7 +95,7 @@ class UnevenCall {
   // After all else: looks where the buffers lie, and runs or starts the call. It stays as it is
   // until this ends.
   template <typename Then>
-  Status make(Then&& then) {
+  [[gnu::always_inline]] Status make(Then&& then) {
     if (fresh_ != nullptr) {
       call_.layouts = std::move(fresh_);
       recent_.ends = fresh_ends_;

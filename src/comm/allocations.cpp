@@ -16,7 +16,7 @@ namespace tutti {
 namespace {
 
 // Shorter messages never pull.
-constexpr size_t kLeastShared = size_t{16} << 10;
+constexpr size_t kLeastMappedBytes = size_t{16} << 10;
 constexpr size_t kMost = PTRDIFF_MAX - 2 * kHugePage;
 
 Status no_memory(size_t bytes) {
@@ -52,7 +52,7 @@ Allocations::~Allocations() {
 }
 
 Result<void*> Allocations::obtain(size_t bytes, SharedMemory& shared, Origin& origin) {
-  if (bytes >= kLeastShared) {
+  if (bytes >= kLeastMappedBytes) {
     origin = {Source::kTransport, 0};
     if (void* const memory = shared.allocate(bytes)) return memory;
   }

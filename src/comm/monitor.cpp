@@ -28,7 +28,7 @@ namespace {
 constexpr int kAny = -1;
 constexpr int kNone = -2;
 // The time between two looks of ControlWatch: each may read files of /proc.
-constexpr int64_t kLookEveryMs = 300;
+constexpr int64_t kControlLookEveryMs = 300;
 
 // Not known where the system does not let this process ask.
 std::optional<bool> is_readable(int fd) {
@@ -190,7 +190,7 @@ int Monitor::sleep() const {
 void Monitor::look_now_and_then() {
   const int64_t now_ms = host_ms();
   if (now_ms < next_look_ms_) return;
-  next_look_ms_ = now_ms + kLookEveryMs;
+  next_look_ms_ = now_ms + kControlLookEveryMs;
   const bool second = now_ms >= next_second_ms_;
   if (second) next_second_ms_ = now_ms + 1000;
   const std::lock_guard lock(mutex_);

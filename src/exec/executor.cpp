@@ -97,13 +97,13 @@ Status Executor::prepare(Operation& operation) {
 }
 
 Status Executor::run_here(const Call& call, const Plan& plan) {
-  LaneGroup& lane = queues_.front()->lanes();
+  LaneGroup& lanes = queues_.front()->lanes();
   uint32_t chain = 0;
   if (!number_call(call, plan, chain)) [[unlikely]]
     return failed_calls_.why_stopped(call, sequence_);
   try {
-    lane.start(plan, 0, call, sequence_, chain);
-    Advance advance = lane.advance();
+    lanes.start(plan, 0, call, sequence_, chain);
+    Advance advance = lanes.advance();
     if (advance == Advance::kDone) {
       TUTTI_PROBE(call_leave, settings_, sequence_);
       return {};
@@ -112,20 +112,20 @@ Status Executor::run_here(const Call& call, const Plan& plan) {
     if (advance == Advance::kBlocked) {
       TUTTI_PROBE(wait_begin, settings_, sequence_);
       end = wait_here(plan, [&] {
-        advance = lane.advance();
+        advance = lanes.advance();
         return advance != Advance::kBlocked;
       });
       TUTTI_PROBE(wait_end, settings_, sequence_);
     }
     if (advance == Advance::kDone) {
       const bool is_long = call.count * plan.element_bytes >= kLongBytes;
-      if (is_long || queues_.front()->wait_reporter().was_reported()) lane.note_end();
+      if (is_long || queues_.front()->wait_reporter().was_reported()) lanes.note_end();
       TUTTI_PROBE(call_leave, settings_, sequence_);
       return {};
     }
-    return failed_calls_.give_up(lane, call, sequence_, advance, end);
+    return failed_calls_.give_up(lanes, call, sequence_, advance, end);
   } catch (...) {
-    return failed_calls_.broke_down(lane, call, sequence_);
+    return failed_calls_.broke_down(lanes, call, sequence_);
   }
 }
 

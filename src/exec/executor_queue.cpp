@@ -100,20 +100,20 @@ void Executor::queue(Operation& operation, bool begun) {
 
 // Begins an operation while no other is outstanding; returns whether it ended at once.
 bool Executor::ends_at_once(Operation& operation) {
-  LaneGroup& lane = queues_.front()->lanes();
+  LaneGroup& lanes = queues_.front()->lanes();
   Status status;
   try {
-    lane.start(operation.plan(), 0, operation.call(), operation.sequence(), operation.chain());
-    const Advance advance = lane.advance();
+    lanes.start(operation.plan(), 0, operation.call(), operation.sequence(), operation.chain());
+    const Advance advance = lanes.advance();
     if (advance == Advance::kBlocked) return false;
     if (advance == Advance::kFailed) {
-      status = failed_calls_.give_up(lane, operation.call(), operation.sequence(), advance,
+      status = failed_calls_.give_up(lanes, operation.call(), operation.sequence(), advance,
                                      WaitEnd::kReady);
     } else {
       TUTTI_PROBE(call_leave, settings_, operation.sequence());
     }
   } catch (...) {
-    status = failed_calls_.broke_down(lane, operation.call(), operation.sequence());
+    status = failed_calls_.broke_down(lanes, operation.call(), operation.sequence());
   }
   operation.end_at_once(std::move(status));
   return true;

@@ -40,13 +40,13 @@ class LaneGroup {
   [[nodiscard]] const Status& status() const;
   void abandon();
   [[nodiscard]] std::string blocked_on() const;
-  // Calls wait(rank) for each rank that a lane is waiting for.
-  template <typename Wait>
-  void for_each_awaited(const Wait& wait) const {
+  // Calls visit(rank) for each rank that a lane is waiting for.
+  template <typename Visit>
+  void for_each_awaited(const Visit& visit) const {
     for (const Lane* lane : {all_lane_.get(), host_lane_.get()}) {
-      if (lane != nullptr) std::ranges::for_each(lane->waits_for(), wait);
+      if (lane != nullptr) std::ranges::for_each(lane->waits_for(), visit);
     }
-    if (column_lanes_ != nullptr) column_lanes_->for_each_awaited(wait);
+    if (column_lanes_ != nullptr) column_lanes_->for_each_awaited(visit);
   }
   // Notes that the call that ran last, which had to wait for long, has ended.
   void note_end() { shared_memory_lane().note_end(); }

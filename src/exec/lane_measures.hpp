@@ -42,7 +42,7 @@ template <typename Parts>
   const std::atomic<uint32_t>& tick = log_.tick_of(peer);
   const uint32_t ticks = load_ticks(&tick);
   const uint32_t now = tick.load(std::memory_order_acquire);
-  if (now != log_.seen_tick(peer)) staging_.saw_tick(peer, ticks);
+  if (now != log_.seen_tick(peer)) staging_.saw_load(peer, ticks);
   return now;
 }
 

@@ -15,10 +15,10 @@ namespace tutti::inspect {
 namespace {
 
 // Below these shares of the time nothing is said.
-constexpr double kStopped = 0.1;
-constexpr double kThrottled = 0.1;
-constexpr double kComputes = 0.3;
-constexpr double kDevice = 0.1;
+constexpr double kLeastStoppedShare = 0.1;
+constexpr double kLeastThrottledShare = 0.1;
+constexpr double kLeastComputingShare = 0.3;
+constexpr double kLeastDeviceShare = 0.1;
 // So many times a second to wait for memory takes a rank a hundredth of its time and more.
 constexpr double kFaultsPerSecond = 100;
 // A rank that is late for lack of a core is without one so much more often than the others.
@@ -51,17 +51,18 @@ Usual usual_of(const std::vector<Usage>& usages, const Usage& but) {
 
 bool has_worse_cores(const Usage& usage, const Usual& usual) {
   const double delay = delay_of(usage);
-  return delay > usual.delay + kMoreDelayed || (usage.cores < usual.cores && delay > kDelayed);
+  return delay > usual.delay + kMoreDelayed ||
+         (usage.cores < usual.cores && delay > kLeastDelayShare);
 }
 
 // The cause of a rank on this host, by what the system tells of it.
 Cause cause_of(const Usage& usage, const Usual& usual) {
-  if (usage.stopped >= kStopped) {
+  if (usage.stopped >= kLeastStoppedShare) {
     return usage.traced > usage.stopped / 2 ? Cause::kDebugged : Cause::kStopped;
   }
-  if (usage.throttled >= kThrottled) return Cause::kThrottled;
+  if (usage.throttled >= kLeastThrottledShare) return Cause::kThrottled;
   if (usage.faults >= kFaultsPerSecond) return Cause::kMemory;
-  if (usage.device >= kDevice) return usage.faults >= 1 ? Cause::kMemory : Cause::kDevice;
+  if (usage.device >= kLeastDeviceShare) return usage.faults >= 1 ? Cause::kMemory : Cause::kDevice;
   const double ready = usage.runs + usage.delayed;
   if (1 - ready > ready) {
     const auto first = usage.blocked.begin() + 1;
@@ -77,7 +78,7 @@ Cause cause_of(const Usage& usage, const Usual& usual) {
 Cause cause_of(const Job& job, const Process& process, double seconds) {
   const double spent_s =
       static_cast<double>(process.spent) / static_cast<double>(sysconf(_SC_CLK_TCK));
-  if (spent_s > kComputes * seconds) return Cause::kComputes;
+  if (spent_s > kLeastComputingShare * seconds) return Cause::kComputes;
   if (process.state.blocked == BlockedOn::kUnknown && !process.busy) {
     if (lacks_core(process)) return Cause::kShared;
     return cause_of_quiet({.letter = process.state.letter, .blocked = process.once});

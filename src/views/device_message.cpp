@@ -113,11 +113,12 @@ Task DeviceMessage::send() {
 Status DeviceMessage::describe(DescribedBytes& described) {
   described.device = side_->context().facts().uuid;
   described.bytes = bytes();
-  described.gone = side_->peers().last_gone();
+  described.gone = side_->peer_memory().last_gone();
   if (!is_memory_of_device()) return {};
-  const Result<ExportedBuffer> exported = side_->peers().export_buffer(arguments_.buffer, place_);
+  const Result<ExportedBuffer> exported =
+      side_->peer_memory().export_buffer(arguments_.buffer, place_);
   if (exported.ok()) described.buffer = *exported;
-  if (described.buffer.fd >= 0) described.address = side_->peers().address();
+  if (described.buffer.fd >= 0) described.address = side_->peer_memory().address();
   return bytes() <= kStagedPieceBytes ? exported.status() : Status();
 }
 
@@ -164,7 +165,7 @@ Task DeviceMessage::receive() {
     DescribedBytes described;
     Task asked = ask(sender, number, described);
     co_await asked;
-    TUTTI_OR_FAIL(side_->peers().close(sender, described.gone));
+    TUTTI_OR_FAIL(side_->peer_memory().close(sender, described.gone));
     if (described.bytes <= bytes()) {
       memory.reset();
       info_.count = described.bytes / type_size(arguments_.type);
@@ -207,7 +208,8 @@ Task DeviceMessage::get(int sender, uint32_t number, const DescribedBytes& descr
   Result<std::byte*> there = Status(Code::kUnsupported, "it is out of the device's reach");
   if (described.buffer.allocation != 0 && is_memory_of_device() &&
       side_->context().reaches(described.device)) {
-    Task reached = side_->peers().reach(comm(), sender, described.buffer, described.address, there);
+    Task reached =
+        side_->peer_memory().reach(comm(), sender, described.buffer, described.address, there);
     co_await reached;
   }
   if (!there.ok()) {
@@ -220,7 +222,7 @@ Task DeviceMessage::get(int sender, uint32_t number, const DescribedBytes& descr
     co_return;
   }
   {
-    const PeerMemory::Reading reading(side_->peers());
+    const PeerMemory::Reading reading(side_->peer_memory());
     DeviceWork work(activity_);
     TUTTI_OR_FAIL(copy(work, side_->to_device(), arguments_.buffer, *there, described.bytes));
     co_await work;

@@ -131,7 +131,7 @@ bool DeviceOperation::advance() {
     if (failure_.ok()) {
       const bool waits_for_peers = task_.waits() == Waits::kForPeers;
       const bool looks = polls_++ % kPollsPerLook == 0;
-      if (waits_for_peers && side_ != nullptr && looks) side_->peers().serve();
+      if (waits_for_peers && side_ != nullptr && looks) side_->peer_memory().serve();
       return false;
     }
   }
@@ -139,7 +139,7 @@ bool DeviceOperation::advance() {
   comm().executor().help();
   comm().messages().help();
   if (!activity_.at_rest(now_ms() >= give_up_ms_)) return false;
-  if (activity_.leaks() && side_ != nullptr) side_->peers().leak();
+  if (activity_.leaks() && side_ != nullptr) side_->peer_memory().leak();
   task_ = {};
   return true;
 }

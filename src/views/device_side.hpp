@@ -55,7 +55,7 @@ class DeviceSide {
   // The engine that runs kernels, made at its first use.
   Result<devices::DeviceEngine*> compute();
   // Memory that peers read of this process, and it of theirs.
-  [[nodiscard]] PeerMemory& peers() { return peers_; }
+  [[nodiscard]] PeerMemory& peer_memory() { return peers_; }
 
   // Memory for a call, which `activity` outlives; none for 0 bytes. Any thread.
   Status take(Activity& activity, size_t bytes, BorrowedMemory& taken,

@@ -74,7 +74,7 @@ Task DirectCall::run() {
   Task reached = reach();
   co_await reached;
   if (all_able_ != Able::kYes) co_return;
-  reading_.emplace(on_.side.peers());  // messages that go on meanwhile close nothing
+  reading_.emplace(on_.side.peer_memory());  // messages that go on meanwhile close nothing
   if (!shares_) {
     Task steps = run_steps();
     co_await steps;
@@ -95,7 +95,7 @@ Task DirectCall::run() {
 void DirectCall::make_ready() {
   const devices::DeviceFacts& facts = on_.side.context().facts();
   own_entry_.device = facts.uuid;
-  if (facts.ipc) own_entry_.address = on_.side.peers().address();
+  if (facts.ipc) own_entry_.address = on_.side.peer_memory().address();
   if (facts.ipc && facts.uuid != devices::DeviceUuid{}) {
     const Status ready = try_to_make_ready();
     own_entry_.able = ready.ok() ? Able::kYes : Able::kNotNow;
@@ -155,7 +155,7 @@ Status DirectCall::export_buffer(bool is_used, const void* buffer, const devices
   if (!on_.side.is_of_device(place)) {
     return {Code::kUnsupported, "a buffer is not memory of the device alone"};
   }
-  const Result<ExportedBuffer> made = on_.side.peers().export_buffer(buffer, place);
+  const Result<ExportedBuffer> made = on_.side.peer_memory().export_buffer(buffer, place);
   if (made.ok()) exported = *made;
   return made.status();
 }
@@ -171,8 +171,8 @@ Status DirectCall::scale() {
 // ---- what ranks agree on -----------------------------------------------------------------------
 
 Task DirectCall::agree() {
-  own_entry_.gone = on_.side.peers().take_gone();
-  own_entry_.opened = on_.side.peers().generation();
+  own_entry_.gone = on_.side.peer_memory().take_gone();
+  own_entry_.opened = on_.side.peer_memory().generation();
   entries_.resize(static_cast<size_t>(on_.comm.ranks()));
   std::vector<Entry> entry_for;  // by peer, where each is told another; else empty
   Call agreement = agreement_call(on_.call.collective, own_entry_, entries_);
@@ -189,7 +189,7 @@ Task DirectCall::agree() {
   co_await host_call;
   TUTTI_OR_FAIL(compare(on_.comm, entries_));
   for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
-    TUTTI_OR_FAIL(on_.side.peers().close(peer, entry(peer).gone));
+    TUTTI_OR_FAIL(on_.side.peer_memory().close(peer, entry(peer).gone));
     all_able_ = std::min(all_able_, entry(peer).able);
   }
   if (all_able_ != Able::kYes || entry_for.empty()) co_return;
@@ -291,7 +291,7 @@ Task DirectCall::open(int peer, Space space, Status& failed) {
   Result<std::byte*> there = Status::format(Code::kUnsupported, "{} does not reach that device",
                                             on_.side.context().name());
   if (on_.side.context().reaches(theirs.device)) {
-    Task reached = on_.side.peers().reach(on_.comm, peer, exported, theirs.address, there);
+    Task reached = on_.side.peer_memory().reach(on_.comm, peer, exported, theirs.address, there);
     co_await reached;
   }
   if (there.ok()) {

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kShareBytes = 1 << 20;
 // Shorter calls pass through memory of the host. Agreeing on shares takes a few messages between
 // hosts, which last about as long as copying so much from and to a device.
-constexpr uint64_t kLeastShared = 1 << 20;
+constexpr uint64_t kLeastDividedBytes = 1 << 20;
 
 bool has_blocks(Collective collective) {
   return collective == Collective::kReduceScatter || collective == Collective::kAllgather;
@@ -30,7 +30,7 @@ bool has_shares(const Call& call, const Hosts& hosts, bool strict) {
   if (!is_divided(call.collective) || places < 2 || hosts.columns() != places) return false;
   if (reduces(call.collective) && (strict || needs_rank_order(call.op, call.type))) return false;
   const size_t blocks = has_blocks(call.collective) ? hosts.host_of.size() : 1;
-  return call.count * type_size(call.type) * blocks >= kLeastShared;
+  return call.count * type_size(call.type) * blocks >= kLeastDividedBytes;
 }
 
 Shares::Shares(const Call& call, const Hosts& hosts, int rank)

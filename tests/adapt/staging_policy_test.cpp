@@ -18,7 +18,7 @@ class Staged : public testing::Test {
     return {0, ranks, setting, kMemory};
   }
   static void saw(StagingPolicy& policy, int peer, uint32_t ticks) {
-    for (int i = 0; i < kEnough; ++i) policy.saw_tick(peer, ticks);
+    for (int i = 0; i < kEnough; ++i) policy.saw_load(peer, ticks);
   }
 };
 
