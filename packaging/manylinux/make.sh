@@ -12,7 +12,7 @@ stamp="$policy $(cat "$here"/*.{sh,py,c} | sha256sum) $(cc -dumpfullversion) $(g
 rm -rf "$folder" && mkdir -p "$folder"
 
 # What is not the system's is a part of our binaries, and seen by nobody.
-inside=(-O2 -fPIC -fvisibility=hidden -ffunction-sections)
+inside=(-O2 -fPIC -fvisibility=hidden -ffunction-sections "-ffile-prefix-map=$folder=.")
 
 # fmt's headers, as functions: the library of this machine is linked with a newer libstdc++.
 make_fmt() {
