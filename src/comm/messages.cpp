@@ -46,7 +46,7 @@ Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> end
       endpoint_(std::move(endpoint)),
       fetches_(std::make_unique<Fetches>(*this)) {}
 
-Messages::~Messages() { workers_.forget(*this); }
+Messages::~Messages() { workers_forget_this(); }
 
 Status Messages::submit(Message& message, StartedFor whom) {
   if (health_.stopped())
@@ -78,7 +78,7 @@ bool Messages::start_by(Message& message, const Post& post) {
     if (!message.transfer_.done) {
       message.deadline_ms_ = rough_deadline_ms(executor_.timeout_ms());
       active_.push_back(&message);
-      outstanding_.fetch_add(1, std::memory_order_relaxed);
+      one_begins();
       return has_callback;
     }
     status = outcome(message.arguments_, message.transfer_, &message.received_, transport_);
@@ -87,7 +87,7 @@ bool Messages::start_by(Message& message, const Post& post) {
     throw;
   }
   if (!status.ok() && number_announced(message.transfer_) != 0) [[unlikely]] {
-    outstanding_.fetch_add(1, std::memory_order_relaxed);
+    one_begins();
     if (fetches_->goes_on(message, status)) return has_callback;
     one_is_over();
   }

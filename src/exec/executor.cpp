@@ -57,7 +57,7 @@ Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr
   }
 }
 
-Executor::~Executor() { workers_.forget(*this); }
+Executor::~Executor() { workers_forget_this(); }
 
 Status Executor::run(const Call& call) {
   if (health_.stopped()) return refuse(call);

@@ -50,7 +50,6 @@ class Executor : public HelpedProgress {
   void heard(int peer, std::span<const std::byte> message);
   // Whether a call here has returned an error.
   [[nodiscard]] bool has_failed() const { return failed_calls_.any(); }
-  [[nodiscard]] WorkerPool& workers() { return workers_; }
   [[nodiscard]] const ExecutorSettings& settings() const { return settings_; }
 
   bool drive(int worker) override;

@@ -88,7 +88,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
 void Executor::queue(Operation& operation, bool begun) {
   operation.begin_parts(timeout_ms());
   const size_t parts = operation.plan().lanes.size();
-  outstanding_.fetch_add(1, std::memory_order_relaxed);
+  one_begins();
   for (size_t lane = 0; lane < parts; ++lane) {
     if (queues_[lane]->push(operation, begun)) continue;
     health_.fail(out_of_memory());
@@ -135,7 +135,7 @@ Status Executor::wait(Operation& operation, int64_t timeout_ms) {
   if (poll_briefly(operation, settings_.caller_budget)) return operation.status();
   operation.note_waiter();
   // The first worker leaves its lane to this thread; if others have work, they may want the core.
-  const bool alone = queues_.size() == 1 && !workers_.busy();
+  const bool alone = queues_.size() == 1 && !workers().busy();
   Waiter waiter = waiter_with(alone ? settings_.caller_budget : settings_.worker_budget);
   waiter.timeout_ms = timeout_ms;
   // The thread that drives the operation ends it when the communicator stops, so do not stop here.

@@ -79,7 +79,7 @@ Status HelpedProgress::help_until_idle(Health& health, Waiter waiter, std::strin
     (void)wait_until(waiter, nothing_left);
     return health.cause();
   }
-  return Status::format(Code::kTimeout, "{} still outstanding: {}", what, outstanding_.load());
+  return Status::format(Code::kTimeout, "{} still outstanding: {}", what, outstanding());
 }
 
 }  // namespace tutti

@@ -21,14 +21,16 @@ inline constexpr uint32_t kPollsAtOnce = 50;
 
 class HelpedProgress : public Driven {
  public:
-  // `workers` outlive it. The destructor of the derived class has them forget it (WorkerPool), for
-  // workers call its functions.
+  // `workers` outlive it. The destructor of the derived class has them forget it, for workers
+  // call its functions (workers_forget_this()).
   explicit HelpedProgress(WorkerPool& workers) : workers_(workers) {}
 
   // Does what can be done now; any thread.
   virtual void help() = 0;
   // Helps in a thread of the application, which then goes on with its own work.
   void help_from_application();
+  // Those that drive what is started here.
+  [[nodiscard]] WorkerPool& workers() { return workers_; }
   // Wakes the workers that have work here.
   void wake_workers();
   // Something that was started is over (exec/completion.hpp): this may be destroyed when all is.
@@ -44,6 +46,13 @@ class HelpedProgress : public Driven {
   [[nodiscard]] bool waited_for() const { return waiting_.load(std::memory_order_relaxed) > 0; }
 
  protected:
+  // Something starts. Whoever sees that not all is idle() sees what was queued before this.
+  void one_begins() { outstanding_.fetch_add(1, std::memory_order_release); }
+  // How many are started and not over.
+  [[nodiscard]] size_t outstanding() const { return outstanding_.load(std::memory_order_relaxed); }
+  // The end of the derived class.
+  void workers_forget_this() { workers_.forget(*this); }
+
   // The application is about to start something; it has started it and goes on with its own work.
   // Workers are woken at once for an operation with a completion function (`has_callback`).
   void application_calls() { predictor().returns(); }
@@ -76,14 +85,13 @@ class HelpedProgress : public Driven {
     if (const Status woken = workers_.wake(worker, *this); !woken.ok()) cannot_start_worker(woken);
   }
 
-  WorkerPool& workers_;
-  std::atomic<size_t> outstanding_{0};  // started and not over
-
  private:
   void application_leaves();
   void end_after_interrupt(const Completion& what, Waiter waiter, Health& health,
                            std::string_view name);
 
+  WorkerPool& workers_;
+  std::atomic<size_t> outstanding_{0};
   std::atomic<int> waiting_{0};  // threads in help_until_done()
 };
 

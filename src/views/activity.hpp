@@ -27,7 +27,7 @@ class Activity {
   bool at_rest(bool late);
   // The device may use memory of the call for ever: it is not given back (BorrowedMemory).
   void leak() { leaks_ = true; }
-  [[nodiscard]] const bool& leaks() const { return leaks_; }
+  [[nodiscard]] bool leaks() const { return leaks_; }
   // A part of it that the host ran has failed, and its error says so (views/host_part.hpp).
   void note_host_failed() { host_failed_ = true; }
   [[nodiscard]] bool host_failed() const { return host_failed_; }

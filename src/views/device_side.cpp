@@ -32,7 +32,7 @@ BorrowedMemory& BorrowedMemory::operator=(BorrowedMemory&& other) noexcept {
   if (this == &other) return *this;
   reset();
   side_ = other.side_;
-  leaks_ = other.leaks_;
+  activity_ = other.activity_;
   kind_ = other.kind_;
   data_ = std::exchange(other.data_, nullptr);
   bytes_ = other.bytes_;
@@ -40,7 +40,7 @@ BorrowedMemory& BorrowedMemory::operator=(BorrowedMemory&& other) noexcept {
 }
 
 void BorrowedMemory::reset() {
-  if (data_ != nullptr && !*leaks_) side_->give_back(kind_, data_, bytes_);
+  if (data_ != nullptr && !activity_->leaks()) side_->give_back(kind_, data_, bytes_);
   data_ = nullptr;
 }
 

@@ -24,7 +24,7 @@ class BorrowedMemory {
   BorrowedMemory() = default;
   BorrowedMemory(DeviceSide& side, const Activity& activity, devices::MemoryKind kind, void* data,
                  size_t bytes)
-      : side_(&side), leaks_(&activity.leaks()), kind_(kind), data_(data), bytes_(bytes) {}
+      : side_(&side), activity_(&activity), kind_(kind), data_(data), bytes_(bytes) {}
   BorrowedMemory(BorrowedMemory&& other) noexcept { *this = std::move(other); }
   BorrowedMemory& operator=(BorrowedMemory&& other) noexcept;
   ~BorrowedMemory() { reset(); }
@@ -33,7 +33,7 @@ class BorrowedMemory {
 
  private:
   DeviceSide* side_ = nullptr;
-  const bool* leaks_ = nullptr;
+  const Activity* activity_ = nullptr;
   devices::MemoryKind kind_ = devices::MemoryKind::kPinned;
   void* data_ = nullptr;
   size_t bytes_ = 0;

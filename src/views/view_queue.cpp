@@ -24,14 +24,14 @@ ViewQueue::ViewQueue(Communicator& comm)
                return Chosen{.algorithm = choose_on_device(problem, figures)};
              }) {}
 
-ViewQueue::~ViewQueue() { workers_.forget(*this); }
+ViewQueue::~ViewQueue() { workers_forget_this(); }
 
 Status ViewQueue::submit(DeviceOperation& operation, bool has_callback, StartedFor whom) {
   application_calls();
   {
     const std::lock_guard lock(queues_lock_);
     (operation.is_message() ? messages_ : calls_).push_back(&operation);
-    outstanding_.fetch_add(1, std::memory_order_release);
+    one_begins();
   }
   if (whom == StartedFor::kCaller) return {};
   try {
@@ -63,7 +63,7 @@ void ViewQueue::note_that_all_reach(uint64_t digest) {
 }
 
 devices::Patience ViewQueue::patience() const {
-  const bool alone = outstanding_.load(std::memory_order_relaxed) == 1;
+  const bool alone = outstanding() == 1;
   return alone && waited_for() ? kPatience : devices::Patience();
 }
 

@@ -22,11 +22,11 @@ class Piece;
 class Carrier : public HelpedProgress {
  public:
   explicit Carrier(WorkerPool& workers) : HelpedProgress(workers) {}
-  ~Carrier() override { workers_.forget(*this); }
+  ~Carrier() override { workers_forget_this(); }
 
   void begins(Piece& piece) {
     piece_.store(&piece);
-    outstanding_.fetch_add(1);
+    one_begins();
   }
   void help() override;
   Status wait(const Piece& piece, int64_t timeout_ms);
