@@ -35,7 +35,7 @@ constexpr size_t trial_calls(uint64_t bytes) {
 
 class Bandit {
  public:
-  static constexpr size_t kMost = 3;
+  static constexpr size_t kMostArms = 3;
   Bandit() = default;
   Bandit(size_t count, size_t trial) : count_(count), trial_(trial) {}
 
@@ -124,7 +124,7 @@ class Bandit {
   uint64_t calls_ = 0;             // so far, of all arms
   Arm last_ = Arm::kFirst;         // that of the last call
   size_t used_ = 0;                // the arm in use
-  std::array<Estimate, kMost> estimates_;
+  std::array<Estimate, kMostArms> estimates_;
 };
 
 }  // namespace tutti

@@ -34,7 +34,7 @@ class StagingPolicy {
   [[nodiscard]] bool watches(int peer) const { return watches_ && awaited_ == peer; }
   // The last look at the tick of `peer` found that it was there, or not yet.
   void waits_for(int peer, bool there) { awaited_ = there ? -1 : peer; }
-  // The load that brought another tick took so long.
+  // The load that brought another tick of the peer took so many clock ticks.
   void saw_load(int peer, uint32_t ticks);
 
   [[nodiscard]] bool writes_non_temporal() const { return non_temporal_; }

@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Memory that a communicator gives to its user, with an account of it: blocks that are not given
-// back go with the communicator. The peers can read blocks of 16 KiB or more, if there
-// is such memory.
+// back go with the communicator. The peers can read blocks of 16 KiB or more, if there is such
+// memory.
 #pragma once
 
 #include <cstddef>

@@ -97,7 +97,7 @@ class ReportedMessageWait final : public SlowWait {
     notes_.give_back(note_);
   }
   ReportedMessageWait(const ReportedMessageWait&) = delete;
-  void tick() override { reporter_.tick(waiting_); }
+  void on_slow_round() override { reporter_.report(waiting_); }
 
  private:
   MessageNotes& notes_;

@@ -136,7 +136,7 @@ Result<Regroup::Parts> MemoryRegroup::round(std::span<const std::byte> mine, int
       if (is_decided(round)) break;
       return late(missing);
     }
-    tick();
+    report();
     std::this_thread::sleep_for(kLookEvery);
   }
   Parts all = parts(round);
@@ -169,7 +169,7 @@ Result<Regroup::Parts> ControlRegroup::round(std::span<const std::byte> mine, in
       return control_.regroup(mine);  // says why it cannot
     }
     lock.unlock();
-    tick();
+    report();
     const bool goes_on = now_ms() < deadline_ms && !must_end_wait();
     lock.lock();
     if (goes_on || over_) continue;

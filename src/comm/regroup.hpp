@@ -41,8 +41,8 @@ class Regroup {
   void tell(SlowWait* slow) { slow_ = slow; }
 
  protected:
-  void tick() const {
-    if (slow_ != nullptr) slow_->tick();
+  void report() const {
+    if (slow_ != nullptr) slow_->on_slow_round();
   }
 
  private:

@@ -130,7 +130,7 @@ bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t& round, Wait
     return true;
   }
   if (round % 16 == 15 || round >= waiter.budget->yields) {
-    if (waiter.slow != nullptr) waiter.slow->tick();
+    if (waiter.slow != nullptr) waiter.slow->on_slow_round();
   }
   if (deadline_ms != kNever && (round % 16 == 0 || round >= waiter.budget->yields) &&
       now_ms() >= deadline_ms) {

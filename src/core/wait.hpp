@@ -54,7 +54,7 @@ class YieldHook {
 class SlowWait {
  public:
   // Called again and again in the slow part of a wait; must be cheap.
-  virtual void tick() = 0;
+  virtual void on_slow_round() = 0;
 
  protected:
   ~SlowWait() = default;

@@ -39,9 +39,9 @@ bool LaneQueue::drive() noexcept {
 }
 
 // The operation has been under way for a while. No thread may be waiting for it yet.
-void LaneQueue::tick(const Operation& operation) {
-  reporter_.tick(PendingCall(*lanes_, operation.record(), shared_.transport, shared_.journal,
-                             !shared_.progress.waited_for()));
+void LaneQueue::report(const Operation& operation) {
+  reporter_.report(PendingCall(*lanes_, operation.record(), shared_.transport, shared_.journal,
+                               !shared_.progress.waited_for()));
 }
 
 // Notes that the operation, which starts now, has kept a thread waiting for a much longer one.
@@ -76,7 +76,7 @@ bool LaneQueue::has_ended(Operation& operation, Status& status) {
   const bool stopped = shared_.health.stopped();
   const int64_t now_ms = rough_ms();
   if (advance == Advance::kBlocked && !stopped && !operation.is_late(now_ms)) {
-    if (operation.is_long(now_ms)) tick(operation);
+    if (operation.is_long(now_ms)) report(operation);
     return false;
   }
   status = shared_.failed_calls.give_up(*lanes_, operation.call(), operation.sequence(), advance,

@@ -53,7 +53,7 @@ class LaneQueue {
 
  private:
   bool step();
-  void tick(const Operation& operation);
+  void report(const Operation& operation);
   bool has_ended(Operation& operation, Status& status);
   void note_jam(const Operation& operation);
   Operation* front();

@@ -35,7 +35,7 @@ int32_t this_thread() {
 
 }  // namespace
 
-void WaitReporter::tick(const PendingWait& waiting) {
+void WaitReporter::report(const PendingWait& waiting) {
   const int64_t now_ms = rough_host_ms();  // of which other processes read
   if (wait_.since_ms != 0 && now_ms < next_look_ms_) return;
   if (wait_.since_ms != 0) return look(waiting, now_ms);

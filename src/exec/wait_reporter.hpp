@@ -60,7 +60,8 @@ class WaitReporter {
   WaitReporter(const WaitReportSettings& settings, WaitNote* note)
       : settings_(settings), note_(note) {}
 
-  void tick(const PendingWait& waiting);
+  // Called again and again in the slow part of a wait.
+  void report(const PendingWait& waiting);
   // The wait has ended. Returns whether it was long; was_reported() says so until the next wait
   // ends.
   bool ends();
@@ -90,7 +91,7 @@ class ReportedWait final : public SlowWait {
       : reporter_(reporter), waiting_(waiting) {}
   ~ReportedWait() { reporter_.ends(); }
   ReportedWait(const ReportedWait&) = delete;
-  void tick() override { reporter_.tick(waiting_); }
+  void on_slow_round() override { reporter_.report(waiting_); }
 
  private:
   WaitReporter& reporter_;

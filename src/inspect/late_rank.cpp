@@ -52,7 +52,7 @@ Usual usual_of(const std::vector<Usage>& usages, const Usage& but) {
 bool has_worse_cores(const Usage& usage, const Usual& usual) {
   const double delay = delay_of(usage);
   return delay > usual.delay + kMoreDelayed ||
-         (usage.cores < usual.cores && delay > kLeastDelayShare);
+         (usage.cores < usual.cores && delay > kLeastDelayedShare);
 }
 
 // The cause of a rank on this host, by what the system tells of it.

@@ -12,7 +12,7 @@
 namespace tutti::inspect {
 
 // Below this share of the time a lack of cores is no cause.
-constexpr double kLeastDelayShare = 0.3;
+constexpr double kLeastDelayedShare = 0.3;
 
 // The job was looked at twice, so many seconds apart; `usages` are of its processes meanwhile.
 Finding of_late_rank(const Job& job, const Communicator& communicator, const Costs& costs,

@@ -46,7 +46,7 @@ std::optional<Finding> of_shortage(const Job& job, const Communicator& communica
     least = std::min(least, usage.delayed);
     ++known;
   }
-  if (known < 2 || least < kLeastDelayShare) return std::nullopt;
+  if (known < 2 || least < kLeastDelayedShare) return std::nullopt;
   Finding finding{.cause = Cause::kCores, .outcome = Outcome::kSlow, .text = "", .advice = ""};
   finding.text = fmt::format(
       "the ranks of \"{}\" have no core for {} of the time and more, each is late in turn",

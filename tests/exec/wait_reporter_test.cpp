@@ -85,7 +85,7 @@ bool says_it(const std::vector<int>& host_of, const std::vector<int>& askers) {
   const CountingWait wait(askers);
   // Its line is due when it looks for the third time.
   while (wait.looks < 3 && wait.lines == 0) {
-    reporter.tick(wait);
+    reporter.report(wait);
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return wait.lines > 0;

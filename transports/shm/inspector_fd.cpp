@@ -8,13 +8,13 @@
 namespace tutti::shm {
 namespace {
 
-constexpr int kMost = 3;
+constexpr int kMostKeptFds = 3;
 std::atomic<int> kept{0};
 
 }  // namespace
 
 InspectorFd::InspectorFd(int file) {
-  if (kept.fetch_add(1) < kMost) file_.reset(fcntl(file, F_DUPFD_CLOEXEC, 0));
+  if (kept.fetch_add(1) < kMostKeptFds) file_.reset(fcntl(file, F_DUPFD_CLOEXEC, 0));
   if (!file_.open()) kept.fetch_sub(1);
 }
 

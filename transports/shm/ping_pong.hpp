@@ -23,7 +23,7 @@ constexpr uint64_t ping_pong_bytes(uint64_t ranks) {
   return std::clamp(share_of_pair(kOfAll, ranks), kLeast, kMost);
 }
 
-inline constexpr uint32_t kPingPongPieces = 2;
+inline constexpr uint32_t kPingPongBuffers = 2;
 
 // Both buffers as one of the two ranks sees them.
 class PingPongBuffers {
@@ -43,7 +43,7 @@ class PingPongBuffers {
   }
   // Whether so much can have come by that one.
   [[nodiscard]] bool can_have_come(uint32_t which, uint64_t payload) const {
-    return which < kPingPongPieces && !has(which) && payload <= bytes_;
+    return which < kPingPongBuffers && !has(which) && payload <= bytes_;
   }
   void take(uint32_t which) {
     held_ |= 1U << which;
@@ -54,7 +54,7 @@ class PingPongBuffers {
  private:
   [[nodiscard]] bool has(uint32_t which) const { return (held_ >> which & 1) != 0; }
 
-  std::byte* memory_[kPingPongPieces] = {};
+  std::byte* memory_[kPingPongBuffers] = {};
   uint64_t bytes_ = 0;
   uint32_t held_ = 0;  // a bit for each
   uint32_t latest_ = 0;

@@ -53,7 +53,7 @@ class RingReader {
                       now.numbers.withdrawn.load(std::memory_order_relaxed),
                       now.numbers.payload_in.load(std::memory_order_relaxed)};
     // The payload comes while the frame is being looked at.
-    const bool somewhere = !frame.in_ping_pong() || frame.ping_pong() < kPingPongPieces;
+    const bool somewhere = !frame.in_ping_pong() || frame.ping_pong() < kPingPongBuffers;
     if (frame.bytes > kInlineBytes && somewhere) __builtin_prefetch(payload_of(frame));
     return frame;
   }
