@@ -15,10 +15,9 @@ constexpr double kReadPenalty = 1.5;
 // Up to here a read costs its peer more than its own time.
 constexpr uint64_t kMostOfShortReads = 128 << 10;
 
-// Where one rank only gives, its peers find done in their next calls what it has done meanwhile.
-// What that took shows in their first wait alone. So of calls that follow at once on one
-// another, all counts from end to end. Where the call before took another arm, some of that is of
-// its work, so that the time says nothing.
+// A rank that only gives runs ahead, and its peers find its part of their next call done. What that
+// took shows in their first wait alone. So calls in a row count from end to end. After a call by
+// another arm, that includes some of its work, so the time says nothing.
 bool follows_at_once(const CallSample& call) {
   return call.root_gives && call.next_to_last &&
          call.begun_s - call.last_ended_s < (call.ended_s - call.begun_s) * kFollowsAtOnce;
@@ -48,7 +47,7 @@ double seconds_of(const MessageSample& message) {
 }
 
 double seconds_of_both(double begun_s, double ended_s, double both_ended_s) {
-  // For longer, the other message has not been under way, but waited for its receive.
+  // Beyond twice its own time, the other message was not under way, but waited for its receive.
   return std::min(both_ended_s - begun_s, 2 * (ended_s - begun_s));
 }
 

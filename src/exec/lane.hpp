@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A lane runs schedules, one at a time, over one shared window and one endpoint. A communicator has
-// as many lanes as workers; lane w of one rank talks to lane w of its peers only, so lanes share
-// nothing.
+// as many groups of lanes as workers (exec/lane_group.hpp). A lane of group w talks only to its
+// counterpart in group w of the peers, so lanes share nothing.
 //
 // A lane belongs to one thread at a time (exec/lane_queue.hpp says to which) and never waits:
 // advance() goes on until it would have to.

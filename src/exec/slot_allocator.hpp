@@ -5,8 +5,8 @@
 // arguments alone. One thread at a time.
 //
 // Calls move along because a core writes lines that lie in its own second-level cache faster than
-// lines that a peer has just read (docs/notes/12-lines-of-small-calls.md). Tiny calls move
-// through 2 KiB only: for them the first-level cache is worth more.
+// lines that a peer has just read (docs/notes/12-lines-of-small-calls.md). Tiny calls move through
+// 2 KiB only, which the first-level cache holds.
 #pragma once
 
 #include <array>
