@@ -17,10 +17,11 @@ using tuned::kSegmentBytes;
 // (rendezvous).
 inline constexpr uint64_t kUnaskedBytes = tuned::kEagerFrames;
 
-// For algorithms that pass the blocks of all ranks on through private memory.
-inline constexpr uint64_t kMostShortBlock = 64 << 10;
+// The longest block of algorithms that pass the blocks of all ranks on through private memory.
+inline constexpr uint64_t kShortBlockBytes = 64 << 10;
+
 inline Applies blocks_are_short(const Problem& q) {
-  if (q.bytes() > kMostShortBlock) return {false, "blocks over 64 KiB"};
+  if (q.bytes() > kShortBlockBytes) return {false, "blocks over 64 KiB"};
   return {};
 }
 

@@ -28,6 +28,9 @@
 
 namespace tutti {
 
+// The sources of a kernel, arguments 1 to 8 in reduce.cl.
+inline constexpr uint32_t kDeviceKernelSources = 8;
+
 enum class DeviceVariant : uint8_t {
   kScalar,  // an element per work-item, at any address
   kVector,  // 16 bytes per work-item: dst and all sources are aligned to 16 bytes

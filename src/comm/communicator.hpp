@@ -110,7 +110,7 @@ class Communicator {
   // For calls of which others than this rank are told by another way than its leaving: how long
   // that may take.
   [[nodiscard]] int64_t news_delay_ms() const {
-    return parts_.peers->control() == nullptr ? 0 : 100;
+    return parts_.peers->control() == nullptr ? 0 : kControlNewsMs;
   }
   // Ends what is outstanding and tells the peers; the destructor does it otherwise. Then no thread
   // that waited for an operation is in the communicator. If the executor or the messages are not
@@ -119,6 +119,9 @@ class Communicator {
   Status close();
 
  private:
+  // Ample for news that come by the control connection.
+  static constexpr int64_t kControlNewsMs = 100;
+
   explicit Communicator(CommunicatorParts parts) : parts_(std::move(parts)) {}
   [[nodiscard]] std::optional<NetworkFigures> network_to_inherit() const;
   // Makes a communicator with ranks of this one, unless failed() gives an error meanwhile. If this

@@ -107,6 +107,11 @@ Result<Survivors> find_survivors(Regroup& regroup, const WaitReportSettings& set
   return survivors;
 }
 
+// The limit of the first try, on one host and among several; each later try has twice as long. The
+// ranks are all there already, and if one dies on its way, the others are to find out.
+constexpr int64_t kFirstTryOnHostMs = 1000;
+constexpr int64_t kFirstTryOnHostsMs = 5000;
+
 }  // namespace
 
 Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorConfig& config) {
@@ -114,8 +119,7 @@ Result<std::unique_ptr<Communicator>> Communicator::shrink(const CommunicatorCon
   const std::string context = "shrinking " + name();
   const int64_t limit = config.init_timeout_ms;
   const int64_t deadline_ms = limit == kNever ? kNever : now_ms() + limit;
-  // For a try: they are all there already, and if one dies on its way, the others are to find out.
-  int64_t try_ms = parts_.peers->control() == nullptr ? 1000 : 5000;
+  int64_t try_ms = parts_.peers->control() == nullptr ? kFirstTryOnHostMs : kFirstTryOnHostsMs;
   for (;; try_ms *= 2) {
     if (interrupted()) parts_.health->interrupt(context);
     if (!cannot_shrink_.ok()) return cannot_shrink_;

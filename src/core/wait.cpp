@@ -27,6 +27,10 @@ constexpr int64_t kFirstPollUs = 20;
 constexpr int64_t kLongestPollUs = 1000;
 constexpr uint32_t kPollsPerDoubling = 64;
 
+// While a thread yields, one round in so many looks at the deadline, from the first round on, and
+// one reports a long wait, from the last of so many on.
+constexpr uint32_t kRoundsPerLook = 16;
+
 // Pauses, tens of microseconds of them: what a peer needs that is late by a call's own work.
 constexpr uint32_t kSpins = 4000;
 // Yields where cores are shared: many turns of every other thread.
@@ -129,10 +133,10 @@ bool slow_round(const Waiter& waiter, int64_t deadline_ms, uint32_t& round, Wait
     end = WaitEnd::kInterrupted;
     return true;
   }
-  if (round % 16 == 15 || round >= waiter.budget->yields) {
+  if (round % kRoundsPerLook == kRoundsPerLook - 1 || round >= waiter.budget->yields) {
     if (waiter.slow != nullptr) waiter.slow->on_slow_round();
   }
-  if (deadline_ms != kNever && (round % 16 == 0 || round >= waiter.budget->yields) &&
+  if (deadline_ms != kNever && (round % kRoundsPerLook == 0 || round >= waiter.budget->yields) &&
       now_ms() >= deadline_ms) {
     end = WaitEnd::kDeadline;
     return true;

@@ -148,7 +148,6 @@ struct Reduction {
   // Memory of the device for more sources than a kernel takes, which no other work uses meanwhile.
   std::span<std::byte> between = {};
 };
-inline constexpr size_t kMostSources = 8;  // of a kernel
 // The memory between kernels that is of use for so many elements; 0 if one takes all sources.
 size_t bytes_between_parts(ReduceOp op, DataType type, size_t sources, uint64_t count);
 

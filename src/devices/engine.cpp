@@ -26,7 +26,7 @@ DeviceVariant variant_for(std::span<const DeviceLaunch::Memory> memory) {
 }  // namespace
 
 size_t bytes_between_parts(ReduceOp op, DataType type, size_t sources, uint64_t count) {
-  if (sources <= kMostSources) return 0;
+  if (sources <= kDeviceKernelSources) return 0;
   return std::min(count * bytes_passed(op, type), kMostBytesBetween);
 }
 
@@ -64,7 +64,7 @@ Status DeviceEngine::reduce(const Reduction& asked) {
   if (whole.type != asked.type) whole.count *= 2;
   const size_t sources = asked.sources.size();
   uint64_t most = most_elements();
-  if (sources > kMostSources) {
+  if (sources > kDeviceKernelSources) {
     most = std::min(most, whole.between.size() / bytes_passed(whole.op, whole.type));
   }
   if (!has_kernel(asked.op, asked.type) || sources == 0 || most == 0) {
@@ -79,7 +79,7 @@ Status DeviceEngine::reduce(const Reduction& asked) {
 Status DeviceEngine::reduce_piece(const Reduction& whole, uint64_t first, uint64_t count) {
   using Memory = DeviceLaunch::Memory;
   const size_t sources = whole.sources.size();
-  const bool in_parts = sources > kMostSources;
+  const bool in_parts = sources > kDeviceKernelSources;
   const bool passes_floats = in_parts && device_passes_floats(whole.op, whole.type);
   // Averages of 16 small integers at once spill on most devices.
   const bool spills = whole.op == ReduceOp::kAvg && type_size(whole.type) == 1;
@@ -88,10 +88,10 @@ Status DeviceEngine::reduce_piece(const Reduction& whole, uint64_t first, uint64
   const Memory between{whole.between.data(), count * bytes_passed(whole.op, whole.type)};
   for (size_t next = 0; next < sources;) {
     DevicePart part = next == 0 ? DevicePart::kBegins : DevicePart::kGoesOn;
-    std::array<Memory, 1 + kMostSources> memory{};
+    std::array<Memory, 1 + kDeviceKernelSources> memory{};
     size_t k = 0;
     if (next > 0) memory[++k] = between;
-    while (k < kMostSources && next < sources) {
+    while (k < kDeviceKernelSources && next < sources) {
       memory[++k] = {static_cast<const std::byte*>(whole.sources[next++]) + offset, bytes};
     }
     memory[0] = between;

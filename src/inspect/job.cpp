@@ -166,7 +166,8 @@ bool is_wanted(const Job& job, const Wanted& wanted) {
 
 // Whether both are the same wait. Its begin is known only roughly for a rank on another host.
 bool is_same(const Wait& a, const Wait& b, bool here) {
-  const int64_t tolerance_ms = here ? 0 : 500;
+  constexpr int64_t kElsewhereToleranceMs = 500;
+  const int64_t tolerance_ms = here ? 0 : kElsewhereToleranceMs;
   return a.kind == b.kind && std::abs(a.since_ms - b.since_ms) <= tolerance_ms &&
          a.thread == b.thread && a.record.sequence == b.record.sequence;
 }

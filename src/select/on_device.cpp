@@ -3,14 +3,15 @@
 
 #include <algorithm>
 
+#include "kernels/device/modules.hpp"
+
 namespace tutti {
 namespace {
 
 // The kernels that reduce so many sources in rank order: each but the first begins with the result
 // of the one before it.
 uint32_t kernels_for(uint32_t sources) {
-  constexpr uint32_t kSourcesOfAKernel = 8;
-  return sources <= 1 ? 1 : (sources - 2) / (kSourcesOfAKernel - 1) + 1;
+  return sources <= 1 ? 1 : (sources - 2) / (kDeviceKernelSources - 1) + 1;
 }
 
 bool is_on_device(const Ref& ref) {

@@ -27,7 +27,7 @@ class DeviceReduce : public OnDevice,
     if (part_type(type_) == DataType::kFloat64 && !context_->facts().fp64) {
       GTEST_SKIP() << context_->name() << " has no float64";
     }
-    for (size_t s = 0; s <= kMostSources; ++s) {
+    for (size_t s = 0; s <= kDeviceKernelSources; ++s) {
       buffers_.push_back(std::make_unique<DeviceMemory>(context_, MemoryKind::kDevice, kRoom));
     }
   }
@@ -47,7 +47,8 @@ class DeviceReduce : public OnDevice,
   void place_in_a_row(const std::vector<Bytes>& sources) {
     sources_.clear();
     for (size_t s = 0; s < sources.size(); ++s) {
-      unsigned char* const to = buffers_[s % kMostSources]->data() + s / kMostSources * (kRoom / 4);
+      unsigned char* const to =
+          buffers_[s % kDeviceKernelSources]->data() + s / kDeviceKernelSources * (kRoom / 4);
       ASSERT_TRUE(engine_->copy(to, sources[s].data(), sources[s].size()).ok());
       sources_.push_back(to);
     }
@@ -60,7 +61,7 @@ class DeviceReduce : public OnDevice,
   Bytes reduced(ReduceOp op, size_t count, uint32_t divisor, size_t offset) {
     const size_t bytes = count * type_size(type_);
     Bytes result(bytes + 32, 0xA5);
-    unsigned char* const dst = buffers_[kMostSources]->data() + 16 + offset;
+    unsigned char* const dst = buffers_[kDeviceKernelSources]->data() + 16 + offset;
     EXPECT_TRUE(engine_->copy(dst - 16, result.data(), result.size()).ok());
     const Status status = engine_->reduce({.op = op,
                                            .type = type_,
@@ -100,7 +101,7 @@ std::vector<Bytes> mixed_sources(DataType type, size_t k, size_t count) {
 }
 
 TEST_P(DeviceReduce, GivesTheBitsOfTheHostForAnyCountOfAnyNumberOfSources) {
-  for (size_t k = 1; k <= kMostSources; ++k) {
+  for (size_t k = 1; k <= kDeviceKernelSources; ++k) {
     for (const size_t count : {1u, 15u, 17u, 1003u}) {
       const std::vector<Bytes> sources = mixed_sources(type_, k, count);
       place(sources, 0, 0);
@@ -143,7 +144,7 @@ TEST_P(DeviceReduce, InPartsGivesTheBitsOfTheHost) {
                            .sources = sources_,
                            .count = kCount,
                            .divisor = divisor,
-                           .between = as_bytes(buffers_[kMostSources]->data(), between)});
+                           .between = as_bytes(buffers_[kDeviceKernelSources]->data(), between)});
       ASSERT_TRUE(status.ok()) << status.message();
       Bytes result(bytes);
       ASSERT_TRUE(engine_->copy(result.data(), dst, bytes).ok());
@@ -241,7 +242,7 @@ TEST_P(DeviceReduce, ScalesToTheBitsOfTheHost) {
       Bytes expected(bytes);
       scale_kernel_scalar(type_)(expected.data(), values.data(), scalar, kCount);
       Bytes result(bytes);
-      unsigned char* const dst = buffers_[kMostSources]->data() + offset;
+      unsigned char* const dst = buffers_[kDeviceKernelSources]->data() + offset;
       ASSERT_TRUE(engine_->scale(type_, dst, sources_[0], scalar, kCount).ok());
       ASSERT_TRUE(engine_->copy(result.data(), dst, bytes).ok());
       finish(*engine_);
@@ -254,7 +255,7 @@ TEST_P(DeviceReduce, RefusesWhatNoKernelDoes) {
   place(mixed_sources(type_, 2, 10), 0, 0);
   Reduction reduction{.op = ReduceOp::kUser,
                       .type = type_,
-                      .dst = buffers_[kMostSources]->data(),
+                      .dst = buffers_[kDeviceKernelSources]->data(),
                       .sources = sources_,
                       .count = 10};
   EXPECT_EQ(engine_->reduce(reduction).code(), Code::kUnsupported);
@@ -268,7 +269,7 @@ TEST_P(DeviceReduce, RefusesWhatNoKernelDoes) {
               Code::kUnsupported);
   }
   reduction.op = ReduceOp::kSum;
-  const std::vector<const void*> many(kMostSources + 1, sources_.front());
+  const std::vector<const void*> many(kDeviceKernelSources + 1, sources_.front());
   reduction.sources = many;
   EXPECT_EQ(engine_->reduce(reduction).code(), Code::kUnsupported);
 }

@@ -119,7 +119,9 @@ constexpr uint64_t ring_data_bytes(uint64_t ranks) {
 // of the data area is used. Several fit in there, so that one is read while the next is written. If
 // cores are oversubscribed, though, each rank does as much as it can in its turn.
 constexpr uint64_t most_at_once(uint64_t reach, bool oversubscribed) {
-  return oversubscribed ? reach / 2 : std::max(reach / 8, kEagerShm);
+  constexpr uint64_t kFit = 8;
+  constexpr uint64_t kFitIfOversubscribed = 2;
+  return oversubscribed ? reach / kFitIfOversubscribed : std::max(reach / kFit, kEagerShm);
 }
 
 // The bytes of the data area that such a payload takes.
