@@ -281,12 +281,9 @@ Status Messages::drain() {
 
 bool Messages::has_work(int worker) const { return worker == 0 && !idle(); }
 
-// No stop flags: poll_locked() looks at them, and ends every message when they are set.
+// poll_locked() looks at the stop flags, and ends every message when they are set.
 Waiter Messages::waiter(const SpinBudget& budget) const {
-  return {.bell = transport_.bell(rank_),
-          .sleepers = transport_.sleepers(),
-          .budget = &budget,
-          .polls = !endpoint_->rings_bell()};
+  return health_.waiter_for_driven(budget, !endpoint_->rings_bell(), kNever);
 }
 
 }  // namespace tutti

@@ -60,10 +60,8 @@ void Messages::wait_here(std::span<BlockingMessage> pending, std::span<BlockingM
   // Texts name the message if the wait is long.
   const PendingFirst message(pending, transport_, *this);
   ReportedMessageWait reported(notes_, wait_report_, message);
-  Waiter waiter = health_.waiter(caller_budget_);
-  waiter.polls = !endpoint_->rings_bell();
+  Waiter waiter = health_.waiter(caller_budget_, !endpoint_->rings_bell(), executor_.timeout_ms());
   waiter.slow = &reported;
-  waiter.timeout_ms = executor_.timeout_ms();
   waiting_here_.fetch_add(1, std::memory_order_relaxed);
   const auto ended = [&] {
     if (poll_here(pending)) return true;

@@ -154,20 +154,13 @@ WaitEnd Executor::wait_here(const Plan& plan, const Ready& ready) {
   LaneGroup& lanes = queues_.front()->lanes();
   const PendingCall call(lanes, plan.record_of(sequence_), transport_, journal_.get());
   ReportedWait reported(queues_.front()->wait_reporter(), call);
-  Waiter waiter = waiter_with(settings_.caller_budget);
+  Waiter waiter = health_.waiter(settings_.caller_budget, settings_.polls, timeout_ms());
   waiter.slow = &reported;
   const WaitEnd end = wait_until(waiter, ready);
   if (end != WaitEnd::kReady || journal_ == nullptr) return end;
   RecordLine* const noted = noted_call(sequence_);
   if (noted != nullptr && noted->record.sequence == sequence_) noted->end();
   return end;
-}
-
-Waiter Executor::waiter_with(const SpinBudget& budget) const {
-  Waiter waiter = health_.waiter(budget);
-  waiter.timeout_ms = timeout_ms();
-  waiter.polls = settings_.polls;
-  return waiter;
 }
 
 // The end of a call that the failed communicator does not begin. It is noted, for who looks from

@@ -65,7 +65,6 @@ class Executor : public HelpedProgress {
   template <typename Ready>
   WaitEnd wait_here(const Plan& plan, const Ready& ready);
   Status refuse(const Call& call);
-  [[nodiscard]] Waiter waiter_with(const SpinBudget& budget) const;
 
   // Calls that are queued (executor_queue.cpp).
   Status run_queued(const Call& call);

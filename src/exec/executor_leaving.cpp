@@ -102,8 +102,7 @@ Status Executor::compare_last_calls() {
     return (!far || far->heard(sequence_, differs)) && (all || !differs.ok());
   };
   const auto wait = [&](int64_t timeout_ms, const auto& ready) {
-    Waiter waiter = waiter_with(settings_.caller_budget);
-    waiter.timeout_ms = timeout_ms;
+    Waiter waiter = health_.waiter(settings_.caller_budget, settings_.polls, timeout_ms);
     waiter.uninterrupted = true;
     return wait_until(waiter, ready) == WaitEnd::kReady;
   };

@@ -136,11 +136,8 @@ Status Executor::wait(Operation& operation, int64_t timeout_ms) {
   operation.note_waiter();
   // The first worker leaves its lane to this thread; if others have work, they may want the core.
   const bool alone = queues_.size() == 1 && !workers().busy();
-  Waiter waiter = waiter_with(alone ? settings_.caller_budget : settings_.worker_budget);
-  waiter.timeout_ms = timeout_ms;
-  // The thread that drives the operation ends it when the communicator stops, so do not stop here.
-  waiter.stop = nullptr;
-  waiter.shared_stop = nullptr;
+  const SpinBudget& budget = alone ? settings_.caller_budget : settings_.worker_budget;
+  const Waiter waiter = health_.waiter_for_driven(budget, settings_.polls, timeout_ms);
   TUTTI_PROBE(wait_begin, settings_, operation.sequence());
   const auto name = [&] { return describe(record_of(operation.call(), operation.sequence())); };
   const WaitEnd end = help_to_end(operation, waiter, health_, name);
@@ -153,17 +150,14 @@ Status Executor::wait(Operation& operation, int64_t timeout_ms) {
 }
 
 Status Executor::drain() {
-  Waiter waiter = waiter_with(settings_.caller_budget);
-  waiter.stop = nullptr;
-  waiter.shared_stop = nullptr;
-  return help_until_idle(health_, waiter, "operations");
+  return help_until_idle(
+      health_, health_.waiter_for_driven(settings_.caller_budget, settings_.polls, timeout_ms()),
+      "operations");
 }
 
 Waiter Executor::waiter() const {
-  Waiter waiter = waiter_with(settings_.worker_budget);
   // A worker waits for whatever comes first, and looks at every operation's own deadline.
-  waiter.timeout_ms = kNever;
-  return waiter;
+  return health_.waiter(settings_.worker_budget, settings_.polls, kNever);
 }
 
 // ---- workers -----------------------------------------------------------------------------------

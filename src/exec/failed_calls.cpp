@@ -66,10 +66,7 @@ Status FailedCalls::why_stopped(const Call& call, uint64_t sequence) {
 // ---- what peers tell ---------------------------------------------------------------------------
 
 Waiter FailedCalls::waiter(int64_t timeout_ms) const {
-  Waiter waiter = health_.waiter(settings_.caller_budget);
-  waiter.timeout_ms = timeout_ms;
-  waiter.polls = settings_.polls;
-  return waiter;
+  return health_.waiter(settings_.caller_budget, settings_.polls, timeout_ms);
 }
 
 // Either of the two ranks stops the communicator with the calls' names, if it comes to that.

@@ -60,13 +60,21 @@ class Health {
     report_ = std::move(report);
   }
 
-  // A wait of this rank on the communicator, which looks at the stop flags as every one must.
-  [[nodiscard]] Waiter waiter(const SpinBudget& budget) const {
+  // A wait of this rank on the communicator, which ends when that stops.
+  [[nodiscard]] Waiter waiter(const SpinBudget& budget, bool polls, int64_t timeout_ms) const {
+    Waiter waiter = waiter_for_driven(budget, polls, timeout_ms);
+    waiter.stop = &stop_;
+    waiter.shared_stop = shared_ != nullptr ? &shared_->stop : nullptr;
+    return waiter;
+  }
+  // One for what is ended, when the communicator stops, by the thread that drives it.
+  [[nodiscard]] Waiter waiter_for_driven(const SpinBudget& budget, bool polls,
+                                         int64_t timeout_ms) const {
     return {.bell = transport_.bell(rank_),
             .sleepers = transport_.sleepers(),
             .budget = &budget,
-            .stop = &stop_,
-            .shared_stop = shared_ != nullptr ? &shared_->stop : nullptr};
+            .timeout_ms = timeout_ms,
+            .polls = polls};
   }
 
  private:

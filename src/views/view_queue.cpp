@@ -145,8 +145,6 @@ Waiter ViewQueue::waiter() const {
 Waiter ViewQueue::waiter_of_caller(int64_t timeout_ms) const {
   Waiter waiter = comm_.messages().waiter_of_caller();
   waiter.polls = true;
-  waiter.stop = nullptr;
-  waiter.shared_stop = nullptr;
   waiter.timeout_ms = timeout_ms;
   return waiter;
 }
