@@ -108,7 +108,8 @@ Status Member::release() {
   const Status proved = prove();
   if (!proved.ok()) return unheard_ ? Status() : proved;  // it may have ended meanwhile
   state_.release();
-  return await_this(Step::kGoodbye);
+  const Status answered = await_this(Step::kGoodbye);
+  return answered.code() == Code::kPeerFailed ? Status() : answered;  // it ended just then
 }
 
 // Known failures are not told again: the service has failed for all.
