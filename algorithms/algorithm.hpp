@@ -45,7 +45,7 @@ struct Machine {
   double pull_s = 450e-9;           // the start of a pull: pi
   double pull_cached_s = 1 / 30e9;  // per byte pulled, while the buffers fit the cache
   double pull_shared_s = 1 / 13e9;  // per byte, while they fit what the cores share
-  double pull_memory_s = 1 / 5e9;   // per byte, beyond (Limits::stream_bytes)
+  double pull_memory_s = 1 / 5e9;   // per byte, beyond (Limits::non_temporal_bytes)
   double reduce_s = 1 / 60e9;       // per byte of source, cached: gamma
   uint64_t cache_bytes = 1 << 20;   // of the second level, per core
   double ranks_per_core = 1;        // more if ranks outnumber the cores; the times above contain it
@@ -87,7 +87,7 @@ struct Algorithm {
 // The algorithm that a call uses, and those that it may try beside it, if not null. `other_route`
 // pulls where the algorithm goes through staging, or the reverse. `with_other_stores` is one of the
 // two with the other kind of stores to the receive buffer. They go past the caches where
-// Limits::stream_bytes says through them, or the reverse.
+// Limits::non_temporal_bytes says through them, or the reverse.
 struct Chosen {
   const Algorithm* algorithm = nullptr;  // nullptr: none applies
   const Algorithm* other_route = nullptr;

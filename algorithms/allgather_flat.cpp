@@ -18,7 +18,7 @@ double seconds(const Problem& q, const Machine& m) {
 void build(const Problem& q, Builder& b) {
   const Parts parts = parts_of_window(q);
   const int chunks = parts.chunks(q);
-  const bool stream = streams(q, all_blocks_bytes(q));
+  const bool non_temporal = stores_non_temporal(q, all_blocks_bytes(q));
   const Range own = q.send_block(0);
   const auto keep = [&](int i) { copy_of_own_block(q, b, piece_of(own, chunks, i)); };
   const bool at_once = keeps_at_once(q, std::min(q.bytes(), parts.chunk_bytes));
@@ -32,7 +32,7 @@ void build(const Problem& q, Builder& b) {
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, distance);
       const Range piece = piece_of(q.recv_block(peer), chunks, i);
-      b.copy(at_recv(piece), Ref::of(Space::kWindow, parts.at(i), peer), piece.bytes, stream);
+      b.copy(at_recv(piece), Ref::of(Space::kWindow, parts.at(i), peer), piece.bytes, non_temporal);
     }
   };
   exchange_chunks(b, chunks, put, take);

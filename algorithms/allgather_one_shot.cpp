@@ -25,7 +25,7 @@ void build(const Problem& q, Builder& b) {
   for_each_peer(q, [&](int peer) {
     const Range block = q.recv_block(peer);
     b.copy(at_recv(block), Ref::of(space, 0, peer), block.bytes,
-           streams_from<space>(q, all_blocks_bytes(q)));
+           stores_non_temporal_from<space>(q, all_blocks_bytes(q)));
   });
 }
 

@@ -22,7 +22,7 @@ void build(const Problem& q, Builder& b) {
     b.await(peer, 1);
     const Range block = q.recv_block(peer);
     b.pull(at_recv(block), Ref::of(Space::kPeerSend, 0, peer), block.bytes,
-           pulls_stream(q, all_blocks_bytes(q)));
+           pulls_non_temporal(q, all_blocks_bytes(q)));
   });
   b.publish(2);
   copy_own_block(q, b);

@@ -19,13 +19,13 @@ double seconds(const Problem& q, const Machine& m) {
 void build(const Problem& q, Builder& b) {
   const Parts parts = parts_of_window(q);
   const int chunks = parts.chunks(q);
-  const bool stream = streams(q, q.bytes());
+  const bool non_temporal = stores_non_temporal(q, q.bytes());
   const auto put = [&](int i) { put_chunk(q, b, parts, chunks, i, send_at(0)); };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     b.reduce(recv_at(chunk.offset),
              one_of_each_rank(q, send_at(chunk.offset), Space::kWindow, parts.at(i)), chunk.bytes,
-             true, stream);
+             true, non_temporal);
   };
   exchange_chunks(b, chunks, put, take);
 }

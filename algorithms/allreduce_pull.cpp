@@ -20,17 +20,17 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  const bool stream = pulls_stream(q, q.bytes());
+  const bool non_temporal = pulls_non_temporal(q, q.bytes());
   b.export_buffers();
   b.await_all(1);
   const Range mine = part_of(q.bytes(), q.ranks, q.rank);
-  reduce_by_pulling(q, b, recv_at(mine.offset), mine.offset, mine.bytes, stream);
+  reduce_by_pulling(q, b, recv_at(mine.offset), mine.offset, mine.bytes, non_temporal);
   b.publish(2);
   for_each_peer(q, [&](int owner) {
     const Range slice = part_of(q.bytes(), q.ranks, owner);
     b.await(owner, 2);
     b.pull(recv_at(slice.offset), Ref::of(Space::kPeerRecv, slice.offset, owner), slice.bytes,
-           stream);
+           non_temporal);
   });
   b.publish(3);
   b.await_all(3);

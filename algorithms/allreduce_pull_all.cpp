@@ -28,11 +28,11 @@ void reduce_where_it_lies(const Problem& q, Builder& b) {
   const int pieces = pieces_of(q);
   const uint64_t longest = whole_lines(part_of(q.bytes(), pieces, 0).bytes + 64);
   const Ref halves[] = {b.scratch(q.in_place ? longest : 0), b.scratch(q.in_place ? longest : 0)};
-  const bool stream = streams(q, q.bytes());
+  const bool non_temporal = stores_non_temporal(q, q.bytes());
   const auto finish = [&](int piece) {
     const Range range = part_of(q.bytes(), pieces, piece);
     b.await_all(static_cast<uint32_t>(piece) + 2);
-    b.copy(recv_at(range.offset), halves[piece % 2], range.bytes, stream);
+    b.copy(recv_at(range.offset), halves[piece % 2], range.bytes, non_temporal);
   };
   b.export_buffers();
   b.await_all(1);
@@ -40,7 +40,7 @@ void reduce_where_it_lies(const Problem& q, Builder& b) {
     const Range range = part_of(q.bytes(), pieces, piece);
     const Ref dst = q.in_place ? halves[piece % 2] : recv_at(range.offset);
     b.reduce(dst, one_of_each_rank(q, send_at(range.offset), Space::kPeerSend, range.offset),
-             range.bytes, true, stream && !q.in_place);
+             range.bytes, true, non_temporal && !q.in_place);
     b.publish(static_cast<uint32_t>(piece) + 2);
     if (q.in_place && piece > 0) finish(piece - 1);
   }
@@ -74,7 +74,7 @@ void build(const Problem& q, Builder& b) {
     const Range range = part_of(q.bytes(), pieces, piece);
     std::vector<Ref> sources(static_cast<size_t>(q.ranks), send_at(range.offset));
     for_each_peer(q, [&](int peer) { sources[static_cast<size_t>(peer)] = place_of(piece, peer); });
-    b.reduce(recv_at(range.offset), sources, range.bytes, true, streams(q, q.bytes()));
+    b.reduce(recv_at(range.offset), sources, range.bytes, true, stores_non_temporal(q, q.bytes()));
   };
   b.export_buffers();
   pull(0);

@@ -19,18 +19,19 @@ double seconds(const Problem& q, const Machine& m) {
 void build(const Problem& q, Builder& b) {
   const Parts parts = parts_of_window(q);
   const int chunks = parts.chunks_of_pieces(q);
-  const bool stream = streams(q, all_blocks_bytes(q));
+  const bool non_temporal = stores_non_temporal(q, all_blocks_bytes(q));
   const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, -distance);
       b.copy(recv_at(block_at(q, peer) + piece.offset),
-             Ref::of(Space::kWindow, parts.piece_at(i, q.rank, peer), peer), piece.bytes, stream);
+             Ref::of(Space::kWindow, parts.piece_at(i, q.rank, peer), peer), piece.bytes,
+             non_temporal);
     }
     if (q.in_place) return;
     b.copy(recv_at(block_at(q, q.rank) + piece.offset), send_at(block_at(q, q.rank) + piece.offset),
-           piece.bytes, stream);
+           piece.bytes, non_temporal);
   };
   exchange_chunks(b, chunks, put, take);
 }

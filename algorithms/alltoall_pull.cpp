@@ -25,17 +25,17 @@ void build(const Problem& q, Builder& b) {
   } else {
     copy_block_to_self(q, b);
   }
-  const bool stream = pulls_stream(q, all_blocks_bytes(q));
+  const bool non_temporal = pulls_non_temporal(q, all_blocks_bytes(q));
   Arrivals arrivals(q, b);
   for_each_peer(q, [&](int peer) {
     b.await(peer, 1);
     const Range block = q.recv_block(peer);
     b.pull(arrivals.place_for(block), Ref::of(Space::kPeerSend, in_peer, peer), block.bytes,
-           stream && !q.in_place);
+           non_temporal && !q.in_place);
   });
   b.publish(2);
   b.await_all(2);
-  arrivals.land(stream);
+  arrivals.land(non_temporal);
 }
 
 }  // namespace

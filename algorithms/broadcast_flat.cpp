@@ -21,7 +21,7 @@ void build(const Problem& q, Builder& b) {
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     b.copy(recv_at(chunk.offset), Ref::of(Space::kSlot, parts.at(i), q.root), chunk.bytes,
-           streams(q, q.bytes()));
+           stores_non_temporal(q, q.bytes()));
   };
   distribute_chunks(q, b, chunks, put, take);
 }

@@ -32,7 +32,7 @@ void build(const Problem& q, Builder& b) {
     b.copy(own, given, q.bytes());
     b.publish(2);
   }
-  b.copy(recv_at(0), leaders.leads() ? own : given, q.bytes(), streams(q, q.bytes()));
+  b.copy(recv_at(0), leaders.leads() ? own : given, q.bytes(), stores_non_temporal(q, q.bytes()));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ void build(const Problem& q, Builder& b) {
   }
   b.publish(1);
   b.await(q.root, 1);
-  b.copy(recv_at(0), staged, q.bytes(), streams_from<space>(q, q.bytes()));
+  b.copy(recv_at(0), staged, q.bytes(), stores_non_temporal_from<space>(q, q.bytes()));
 }
 
 }  // namespace

@@ -57,7 +57,9 @@ inline uint64_t left_at(const Problem& q, int owner, int writer) {
 inline uint64_t others_blocks_bytes(const Problem& q) { return all_blocks_bytes(q) - q.bytes(); }
 
 // Whether so many bytes for the receive buffer are written past the caches (non-temporal stores).
-inline bool streams(const Problem& q, uint64_t bytes) { return bytes >= q.limits.stream_bytes; }
+inline bool stores_non_temporal(const Problem& q, uint64_t bytes) {
+  return bytes >= q.limits.non_temporal_bytes;
+}
 
 // One source per rank in rank order: this rank's own, the others' at offset_of(rank) of a shared
 // space.
@@ -99,15 +101,16 @@ inline constexpr uint64_t kLeastKeptNonTemporal = 12 << 20;
 // Whether the copy of a rank's own block goes past the caches. Long ones do while calls still try
 // kinds of stores. The blocks of peers come by other routes meanwhile, so neither would find the
 // data of the other in the caches (docs/notes/15).
-inline bool own_block_streams(const Problem& q, uint64_t block, uint64_t received) {
-  return streams(q, received) || (q.limits.tries_streams && block >= kLeastKeptNonTemporal);
+inline bool own_block_non_temporal(const Problem& q, uint64_t block, uint64_t received) {
+  return stores_non_temporal(q, received) ||
+         (q.limits.tries_non_temporal && block >= kLeastKeptNonTemporal);
 }
 
 // Allgather, and gather at the root: copies the rank's own block, or a part of it, to its place.
 inline void copy_of_own_block(const Problem& q, Builder& b, Range part) {
   if (q.in_place) return;
   b.copy(at_recv(q.recv_block(q.rank)).plus(part.offset), send_at(part.offset), part.bytes,
-         own_block_streams(q, q.bytes(), all_blocks_bytes(q)));
+         own_block_non_temporal(q, q.bytes(), all_blocks_bytes(q)));
 }
 inline void copy_own_block(const Problem& q, Builder& b) {
   copy_of_own_block(q, b, q.send_block(0));
@@ -117,7 +120,7 @@ inline void copy_own_block(const Problem& q, Builder& b) {
 inline void copy_block_to_self(const Problem& q, Builder& b) {
   if (q.in_place) return;
   b.copy(recv_at(block_at(q, q.rank)), send_at(block_at(q, q.rank)), q.bytes(),
-         own_block_streams(q, q.bytes(), all_blocks_bytes(q)));
+         own_block_non_temporal(q, q.bytes(), all_blocks_bytes(q)));
 }
 
 // The place of arriving data while others still read what this rank gives. In an alltoall in place
@@ -133,9 +136,9 @@ class Arrivals {
     return waiting_.back().from;
   }
   // Peers have pulled what this rank gives, if they do so. Its sends are waited for here.
-  void land(bool stream = false) {
+  void land(bool non_temporal = false) {
     if (wait_) b_.fence();
-    for (const Arrived& each : waiting_) b_.copy(each.to, each.from, each.bytes, stream);
+    for (const Arrived& each : waiting_) b_.copy(each.to, each.from, each.bytes, non_temporal);
   }
 
  private:
@@ -155,7 +158,7 @@ inline void keep_block(const Problem& q, Builder& b, int from, int to) {
   if (q.in_place) return;
   const uint64_t bytes = q.recv_block(to).bytes;
   b.copy(at_recv(q.recv_block(to)), at_send(q.send_block(from)), bytes,
-         own_block_streams(q, bytes, bytes));
+         own_block_non_temporal(q, bytes, bytes));
 }
 
 // Reduce-scatter, alltoall, scatter: copies the blocks of all other ranks to left_at() of a shared

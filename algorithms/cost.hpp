@@ -128,9 +128,9 @@ inline double mapped_read_s(const Problem& q, uint64_t bytes, const Machine& m) 
 // call.
 inline double pull_s(const Problem& q, uint64_t bytes, const Machine& m) {
   if (q.limits.maps_peers) return mapped_read_s(q, bytes, m);
-  const double per_byte = buffers_are_cached(q, m)            ? m.pull_cached_s
-                          : q.bytes() < q.limits.stream_bytes ? m.pull_shared_s
-                                                              : m.pull_memory_s;
+  const double per_byte = buffers_are_cached(q, m)                  ? m.pull_cached_s
+                          : q.bytes() < q.limits.non_temporal_bytes ? m.pull_shared_s
+                                                                    : m.pull_memory_s;
   return m.pull_s + static_cast<double>(bytes) * per_byte;
 }
 
@@ -139,7 +139,7 @@ inline double pull_fresh_s(const Problem& q, uint64_t bytes, const Machine& m) {
   if (q.limits.maps_peers) return mapped_read_s(q, bytes, m);
   if (2 * bytes > m.cache_bytes) return pull_s(q, bytes, m);
   const double per_byte =
-      q.bytes() < q.limits.stream_bytes ? m.pull_cached_s + m.handover_s : m.pull_memory_s;
+      q.bytes() < q.limits.non_temporal_bytes ? m.pull_cached_s + m.handover_s : m.pull_memory_s;
   return m.pull_s + static_cast<double>(bytes) * per_byte;
 }
 

@@ -17,7 +17,7 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  const bool stream = streams(q, all_blocks_bytes(q));
+  const bool non_temporal = stores_non_temporal(q, all_blocks_bytes(q));
   const Parts parts = parts_of_slot(q);
   const int chunks = parts.chunks(q);
   const auto put = [&](int i) { put_chunk(q, b, parts, chunks, i, send_at(0)); };
@@ -26,7 +26,7 @@ void build(const Problem& q, Builder& b) {
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, distance);
       b.copy(recv_at(block_at(q, peer) + chunk.offset), Ref::of(Space::kSlot, parts.at(i), peer),
-             chunk.bytes, stream);
+             chunk.bytes, non_temporal);
     }
   };
   // Chunks that the slots hold at once are written there while the root keeps its own block. A

@@ -28,7 +28,7 @@ void build(const Problem& q, Builder& b) {
   b.await_all(1);
   for_each_peer(q, [&](int peer) {
     b.copy(recv_at(block_at(q, peer)), Ref::of(space, 0, peer), q.bytes(),
-           streams_from<space>(q, all_blocks_bytes(q)));
+           stores_non_temporal_from<space>(q, all_blocks_bytes(q)));
   });
 }
 

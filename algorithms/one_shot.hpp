@@ -35,8 +35,8 @@ void claim_staging(Builder& b, uint64_t bytes) {
 
 // Whether the receive buffer is written past the caches: never with what comes in lines.
 template <Space space>
-bool streams_from(const Problem& q, uint64_t bytes) {
-  return space == Space::kSlot && streams(q, bytes);
+bool stores_non_temporal_from(const Problem& q, uint64_t bytes) {
+  return space == Space::kSlot && stores_non_temporal(q, bytes);
 }
 
 }  // namespace tutti

@@ -30,21 +30,21 @@ inline void await_turn_to_pull(const Problem& q, Builder& b, uint32_t done) {
 
 // Whether what is pulled, or made of it, goes to the receive buffer past the caches: that pays
 // where pulls are plain copies.
-inline bool pulls_stream(const Problem& q, uint64_t bytes) {
-  return q.limits.maps_peers && streams(q, bytes);
+inline bool pulls_non_temporal(const Problem& q, uint64_t bytes) {
+  return q.limits.maps_peers && stores_non_temporal(q, bytes);
 }
 
 // dst <- the reduction over all ranks of `bytes` at send_at(offset), piece by piece. Unless dst is
-// where the own data is, or is streamed to, the nearest peer's lands there. If all see all buffers,
-// it is read straight from there.
+// where the own data is, or is written to past the caches, the nearest peer's lands there. If all
+// see all buffers, it is read straight from there.
 inline void reduce_by_pulling(const Problem& q, Builder& b, Ref dst, uint64_t offset,
-                              uint64_t bytes, bool streams) {
+                              uint64_t bytes, bool non_temporal) {
   if (q.limits.maps_peers) {
     const auto sources = one_of_each_rank(q, send_at(offset), Space::kPeerSend, offset);
-    return b.reduce(dst, sources, bytes, true, streams);
+    return b.reduce(dst, sources, bytes, true, non_temporal);
   }
   const uint64_t piece = std::min(pulled_piece(q), whole_lines(bytes));
-  const int nearest = q.in_place || streams ? q.rank : rank_after(q, 1);
+  const int nearest = q.in_place || non_temporal ? q.rank : rank_after(q, 1);
   std::vector<Ref> sources(static_cast<size_t>(q.ranks));
   for_each_peer(q, [&](int peer) {
     if (peer != nearest) sources[static_cast<size_t>(peer)] = b.scratch(piece);
@@ -57,7 +57,7 @@ inline void reduce_by_pulling(const Problem& q, Builder& b, Ref dst, uint64_t of
              now);
     });
     sources[static_cast<size_t>(q.rank)] = send_at(offset + done);
-    b.reduce(dst.plus(done), sources, now, true, streams);
+    b.reduce(dst.plus(done), sources, now, true, non_temporal);
   }
 }
 

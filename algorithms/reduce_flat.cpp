@@ -25,7 +25,7 @@ void build(const Problem& q, Builder& b) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     b.reduce(recv_at(chunk.offset),
              one_of_each_rank(q, send_at(chunk.offset), Space::kSlot, parts.at(i)), chunk.bytes,
-             true, streams(q, q.bytes()));
+             true, stores_non_temporal(q, q.bytes()));
   };
   collect_chunks(
       q, b, chunks, put, [](int) {}, take);

@@ -39,7 +39,7 @@ void build(const Problem& q, Builder& b) {
     b.await(peer, 2);
     sources.push_back(staging.given(peer));
   });
-  b.reduce(recv_at(0), sources, q.bytes(), true, streams(q, q.bytes()));
+  b.reduce(recv_at(0), sources, q.bytes(), true, stores_non_temporal(q, q.bytes()));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ void build(const Problem& q, Builder& b) {
   b.publish(1);
   b.await_all(1);
   b.reduce(recv_at(0), one_of_each_rank(q, send_at(0), space, 0), q.bytes(), true,
-           streams_from<space>(q, q.bytes()));
+           stores_non_temporal_from<space>(q, q.bytes()));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ void build(const Problem& q, Builder& b) {
   b.ticks(2);
   if (q.rank != q.root) return b.await(q.root, 2);
   b.await_all(1);
-  reduce_by_pulling(q, b, recv_at(0), 0, q.bytes(), streams(q, q.bytes()));
+  reduce_by_pulling(q, b, recv_at(0), 0, q.bytes(), stores_non_temporal(q, q.bytes()));
   b.publish(2);
 }
 

@@ -27,7 +27,7 @@ void build(const Problem& q, Builder& b) {
     b.reduce(recv_at(piece.offset - block.offset),
              one_of_each_rank(q, send_at(piece.offset), Space::kWindow,
                               [&](int peer) { return parts.piece_at(i, q.rank, peer); }),
-             piece.bytes, true, streams(q, q.bytes()));
+             piece.bytes, true, stores_non_temporal(q, q.bytes()));
   };
   exchange_chunks(b, chunks, put, take);
 }

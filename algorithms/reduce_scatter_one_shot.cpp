@@ -30,7 +30,7 @@ void build(const Problem& q, Builder& b) {
   b.reduce(
       recv_at(0),
       one_of_each_rank(q, at_send(own), space, [&](int peer) { return left_at(q, q.rank, peer); }),
-      own.bytes, true, streams_from<space>(q, q.bytes()));
+      own.bytes, true, stores_non_temporal_from<space>(q, q.bytes()));
 }
 
 }  // namespace

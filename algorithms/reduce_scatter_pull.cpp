@@ -20,7 +20,7 @@ void build(const Problem& q, Builder& b) {
   const Range own = q.send_block(q.rank);
   b.export_buffers();
   b.await_all(1);
-  reduce_by_pulling(q, b, recv_at(0), own.offset, own.bytes, streams(q, q.bytes()));
+  reduce_by_pulling(q, b, recv_at(0), own.offset, own.bytes, stores_non_temporal(q, q.bytes()));
   b.publish(2);
   b.await_all(2);
 }

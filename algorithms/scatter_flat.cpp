@@ -17,14 +17,14 @@ double seconds(const Problem& q, const Machine& m) {
 }
 
 void build(const Problem& q, Builder& b) {
-  const bool stream = streams(q, q.bytes());
+  const bool non_temporal = stores_non_temporal(q, q.bytes());
   const Parts parts = parts_of_slot(q);
   const int chunks = parts.chunks_of_pieces(q);
   const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
     b.copy(recv_at(piece.offset), Ref::of(Space::kSlot, parts.piece_at(i, q.rank, q.root), q.root),
-           piece.bytes, stream);
+           piece.bytes, non_temporal);
   };
   distribute_chunks(q, b, chunks, put, take);
   if (q.rank == q.root) keep_block(q, b, q.rank, 0);

@@ -28,7 +28,7 @@ void build(const Problem& q, Builder& b) {
   b.publish(1);
   b.await(q.root, 1);
   b.copy(recv_at(0), Ref::of(space, left_at(q, q.rank, q.root), q.root), q.bytes(),
-         streams_from<space>(q, q.bytes()));
+         stores_non_temporal_from<space>(q, q.bytes()));
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ class TwoShot {
   void copy_result(int chunk, int owner) {
     const Range slice = slices(chunk, owner, owner + 1);
     b_.copy(recv_at(slice.offset), place(chunk, owner, owner), slice.bytes,
-            streams(q_, q_.bytes()));
+            stores_non_temporal(q_, q_.bytes()));
   }
 
  private:

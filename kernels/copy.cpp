@@ -10,7 +10,7 @@
 //
 // memcpy goes past the caches by itself only beyond three quarters of the last-level cache that it
 // believes to have, which on a virtual machine can be hundreds of MiB. Copying 64 MiB on one with 2
-// of a Xeon's cores, stream_copy takes two thirds of memcpy's time; at 256 KiB, twice.
+// of a Xeon's cores, non_temporal_copy takes two thirds of memcpy's time; at 256 KiB, twice.
 #include <cstring>
 #include <optional>
 
@@ -49,7 +49,7 @@ HWY_INLINE void copy_four(D d, uint8_t* to, const uint8_t* from, Store&& store) 
 using Bytes = hn::CappedTag<uint8_t, 32>;
 
 template <typename D>
-HWY_INLINE void stream_four(D d, uint8_t* to, const uint8_t* from) {
+HWY_INLINE void store_four_non_temporal(D d, uint8_t* to, const uint8_t* from) {
   copy_four(d, to, from,
             [](auto vector, auto tag, uint8_t* at) HWY_ATTR { hn::Stream(vector, tag, at); });
 }
@@ -81,7 +81,7 @@ void backward_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
 
 // Backwards, as backward_copy; the source comes to the second place from the first-level cache.
 template <>
-void twin_copy<HWY_TARGET>(void* dst, bool stream, void* other, bool stream_other,
+void twin_copy<HWY_TARGET>(void* dst, bool non_temporal, void* other, bool non_temporal_other,
                            const void* source, size_t bytes) {
   const size_t lanes = hwy::HWY_NAMESPACE::Lanes(HWY_NAMESPACE::Bytes());
   const size_t four = 4 * lanes;
@@ -98,23 +98,23 @@ void twin_copy<HWY_TARGET>(void* dst, bool stream, void* other, bool stream_othe
   size_t left = bytes - (reinterpret_cast<uintptr_t>(to) + bytes) % lanes;
   for (; left > four; left -= four) {
     const size_t at = left - four;
-    if (stream) {
-      HWY_NAMESPACE::stream_four(HWY_NAMESPACE::Bytes(), to + at, from + at);
+    if (non_temporal) {
+      HWY_NAMESPACE::store_four_non_temporal(HWY_NAMESPACE::Bytes(), to + at, from + at);
     } else {
       HWY_NAMESPACE::copy_four_aligned(to + at, from + at);
     }
-    if (stream_other && alike) {
-      HWY_NAMESPACE::stream_four(HWY_NAMESPACE::Bytes(), to_other + at, from + at);
+    if (non_temporal_other && alike) {
+      HWY_NAMESPACE::store_four_non_temporal(HWY_NAMESPACE::Bytes(), to_other + at, from + at);
     } else {
       HWY_NAMESPACE::copy_four_anywhere(to_other + at, from + at);
     }
   }
-  if (stream || stream_other) hwy::FlushStream();
+  if (non_temporal || non_temporal_other) hwy::FlushStream();
   copy_both_anywhere(0);
 }
 
 template <>
-void stream_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
+void non_temporal_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
   namespace hn = HWY_NAMESPACE::hn;
   const hn::ScalableTag<uint8_t> d;
   const size_t n = hn::Lanes(d);
@@ -125,7 +125,7 @@ void stream_copy<HWY_TARGET>(void* dst, const void* source, size_t bytes) {
   std::memcpy(to, from, head);
   size_t i = head;
   for (; i + 4 * n <= bytes; i += 4 * n) {
-    HWY_NAMESPACE::stream_four(d, to + i, from + i);
+    HWY_NAMESPACE::store_four_non_temporal(d, to + i, from + i);
   }
   std::memcpy(to + i, from + i, bytes - i);
   hwy::FlushStream();
@@ -141,7 +141,7 @@ namespace {
 
 struct CopyKernels {
   CopyKernel backward;
-  CopyKernel stream;
+  CopyKernel non_temporal;
   TwinCopyKernel twin;
 };
 
@@ -157,7 +157,7 @@ const CopyKernels& kernels() {
   static const CopyKernels best = [] {
     std::optional<CopyKernels> first;
     for_each_target([&]<int64_t kTarget>() {
-      if (!first) first = {backward_copy<kTarget>, stream_copy<kTarget>, twin_copy<kTarget>};
+      if (!first) first = {backward_copy<kTarget>, non_temporal_copy<kTarget>, twin_copy<kTarget>};
     });
     return first.value_or(CopyKernels{plain_copy, plain_copy, plain_copies});
   }();
@@ -179,7 +179,7 @@ bool by_strings(size_t bytes) {
 void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint) {
   if (bytes == 0) return;  // the pointers may be null
   if (hint == CopyHint::kNonTemporal) {
-    kernels().stream(dst, source, bytes);
+    kernels().non_temporal(dst, source, bytes);
   } else if (by_strings(bytes)) {
     string_copy(dst, source, bytes);
   } else {
@@ -189,13 +189,13 @@ void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint) {
 
 void copy_twice(void* dst, CopyHint hint, void* other, CopyHint other_hint, const void* source,
                 size_t bytes) {
-  const bool stream = hint == CopyHint::kNonTemporal;
-  const bool stream_other = other_hint == CopyHint::kNonTemporal;
-  if (bytes < kLeastLongCopy || (!stream && !stream_other && by_strings(bytes))) {
+  const bool non_temporal = hint == CopyHint::kNonTemporal;
+  const bool non_temporal_other = other_hint == CopyHint::kNonTemporal;
+  if (bytes < kLeastLongCopy || (!non_temporal && !non_temporal_other && by_strings(bytes))) {
     copy_bytes(dst, source, bytes, hint);
     copy_bytes(other, source, bytes, other_hint);
   } else {
-    kernels().twin(dst, stream, other, stream_other, source, bytes);
+    kernels().twin(dst, non_temporal, other, non_temporal_other, source, bytes);
   }
 }
 

@@ -91,10 +91,10 @@ HWY_INLINE void write_non_temporal(D memory, V elements, void* dst, size_t i) {
 }
 
 // Vectors have no arrays: on some targets their size is not known.
-template <bool kStream, class D, class V>
+template <bool kNonTemporal, class D, class V>
 HWY_INLINE void write_four(D memory, V v0, V v1, V v2, V v3, void* dst, size_t i) {
   const size_t n = hn::Lanes(memory);
-  if constexpr (kStream) {
+  if constexpr (kNonTemporal) {
     write_non_temporal(memory, v0, dst, i);
     write_non_temporal(memory, v1, dst, i + n);
     write_non_temporal(memory, v2, dst, i + 2 * n);
@@ -108,7 +108,7 @@ HWY_INLINE void write_four(D memory, V v0, V v1, V v2, V v3, void* dst, size_t i
 }
 
 // The destination of results: one place, past the caches or not, ...
-template <bool kStream>
+template <bool kNonTemporal>
 struct Destination {
   void* dst;
   template <class D, class V>
@@ -118,18 +118,18 @@ struct Destination {
   // At a multiple of a vector, if dst lies so that there is one.
   template <class D, class V>
   HWY_INLINE void put_four(D memory, V v0, V v1, V v2, V v3, size_t i) const {
-    write_four<kStream>(memory, v0, v1, v2, v3, dst, i);
+    write_four<kNonTemporal>(memory, v0, v1, v2, v3, dst, i);
   }
   HWY_INLINE void end() const {
-    if constexpr (kStream) hwy::FlushStream();
+    if constexpr (kNonTemporal) hwy::FlushStream();
   }
 };
 // ... or two. The one past the caches is aligned like dst.
 struct TwoDestinations {
   void* dst;
   void* copy;
-  bool stream;
-  bool stream_copy;
+  bool non_temporal;
+  bool copy_non_temporal;
   template <class D, class V>
   HWY_INLINE void put(D memory, V elements, size_t i) const {
     write(memory, elements, dst, i);
@@ -137,11 +137,11 @@ struct TwoDestinations {
   }
   template <class D, class V>
   HWY_INLINE void put_four(D memory, V v0, V v1, V v2, V v3, size_t i) const {
-    put_four_to(dst, stream, memory, v0, v1, v2, v3, i);
-    put_four_to(copy, stream_copy, memory, v0, v1, v2, v3, i);
+    put_four_to(dst, non_temporal, memory, v0, v1, v2, v3, i);
+    put_four_to(copy, copy_non_temporal, memory, v0, v1, v2, v3, i);
   }
   HWY_INLINE void end() const {
-    if (stream || stream_copy) hwy::FlushStream();
+    if (non_temporal || copy_non_temporal) hwy::FlushStream();
   }
 
  private:
@@ -263,12 +263,12 @@ void reduce_with(const Math& math, void* dst, const void* const* sources, size_t
     const hn::ScalableTag<typename Math::Lane> d;
     const uintptr_t vector = hn::Lanes(d) * sizeof(typename Math::Element);
     const bool alike = (offset - reinterpret_cast<uintptr_t>(options.copy)) % vector == 0;
-    const TwoDestinations both = {dst, options.copy, options.stream && aligned,
-                                  options.stream_copy && aligned && alike};
+    const TwoDestinations both = {dst, options.copy, options.non_temporal && aligned,
+                                  options.copy_non_temporal && aligned && alike};
     return reduce_elements(math, Many{sources, k}, both, count);
   }
   if constexpr (!Math::kLong) {
-    if (options.stream && aligned) {
+    if (options.non_temporal && aligned) {
       return reduce_elements(math, Many{sources, k}, Destination<true>{dst}, count);
     }
     if (k == 2) {

@@ -17,11 +17,11 @@ struct ReduceOptions {
   uint32_t divisor = 0;
   // Write dst with non-temporal stores (ends with a store fence). If dst's alignment does not allow
   // them, ordinary stores.
-  bool stream = false;
+  bool non_temporal = false;
   // Unless null: write the results here as well, in the same pass; past the caches or not. If it is
   // not aligned as dst is, with ordinary stores.
   void* copy = nullptr;
-  bool stream_copy = false;
+  bool copy_non_temporal = false;
 };
 
 // dst[i] = sources[0][i] op sources[1][i] op ... in that order, i < count; k >= 1. Both dst and

@@ -64,7 +64,7 @@ void integer_average(void* dst, const void* const* sources, size_t k, size_t cou
   divide_elements<T>(dst, count, options.divisor);
   if (options.copy == nullptr) return;
   copy_bytes(options.copy, dst, count * sizeof(T),
-             options.stream_copy ? CopyHint::kNonTemporal : CopyHint::kTemporal);
+             options.copy_non_temporal ? CopyHint::kNonTemporal : CopyHint::kTemporal);
 }
 
 // Bit operations are those of bytes for every type.

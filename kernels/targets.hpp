@@ -31,7 +31,7 @@
 namespace tutti {
 
 using CopyKernel = void (*)(void* dst, const void* source, size_t bytes);
-using TwinCopyKernel = void (*)(void* dst, bool stream, void* other, bool stream_other,
+using TwinCopyKernel = void (*)(void* dst, bool non_temporal, void* other, bool non_temporal_other,
                                 const void* source, size_t bytes);
 
 // Kernels of one target; nullptr where the type is another file's or the operation does not exist.
@@ -56,36 +56,36 @@ template <int64_t kTarget>
 void backward_copy(void* dst, const void* source, size_t bytes);
 // Copies with non-temporal stores.
 template <int64_t kTarget>
-void stream_copy(void* dst, const void* source, size_t bytes);
+void non_temporal_copy(void* dst, const void* source, size_t bytes);
 // Copies at least kLeastLongCopy bytes to two places, from the end to the beginning, each
 // with non-temporal stores or without.
 template <int64_t kTarget>
-void twin_copy(void* dst, bool stream, void* other, bool stream_other, const void* source,
-               size_t bytes);
+void twin_copy(void* dst, bool non_temporal, void* other, bool non_temporal_other,
+               const void* source, size_t bytes);
 
-#define TUTTI_DECLARE_TARGET(target)                                             \
-  template <>                                                                    \
-  ReduceKernel integer_reduce<target>(ReduceOp, DataType);                       \
-  template <>                                                                    \
-  ReduceKernel float_reduce<target>(ReduceOp, DataType);                         \
-  template <>                                                                    \
-  ReduceKernel small_float_reduce<target>(ReduceOp, DataType);                   \
-  template <>                                                                    \
-  ReduceKernel complex_reduce<target>(ReduceOp, DataType);                       \
-  template <>                                                                    \
-  ScaleKernel integer_scale<target>(DataType);                                   \
-  template <>                                                                    \
-  ScaleKernel float_scale<target>(DataType);                                     \
-  template <>                                                                    \
-  ScaleKernel small_float_scale<target>(DataType);                               \
-  template <>                                                                    \
-  ScaleKernel complex_scale<target>(DataType);                                   \
-  template <>                                                                    \
-  void backward_copy<target>(void* dst, const void* source, size_t bytes);       \
-  template <>                                                                    \
-  void stream_copy<target>(void* dst, const void* source, size_t bytes);         \
-  template <>                                                                    \
-  void twin_copy<target>(void* dst, bool stream, void* other, bool stream_other, \
+#define TUTTI_DECLARE_TARGET(target)                                                         \
+  template <>                                                                                \
+  ReduceKernel integer_reduce<target>(ReduceOp, DataType);                                   \
+  template <>                                                                                \
+  ReduceKernel float_reduce<target>(ReduceOp, DataType);                                     \
+  template <>                                                                                \
+  ReduceKernel small_float_reduce<target>(ReduceOp, DataType);                               \
+  template <>                                                                                \
+  ReduceKernel complex_reduce<target>(ReduceOp, DataType);                                   \
+  template <>                                                                                \
+  ScaleKernel integer_scale<target>(DataType);                                               \
+  template <>                                                                                \
+  ScaleKernel float_scale<target>(DataType);                                                 \
+  template <>                                                                                \
+  ScaleKernel small_float_scale<target>(DataType);                                           \
+  template <>                                                                                \
+  ScaleKernel complex_scale<target>(DataType);                                               \
+  template <>                                                                                \
+  void backward_copy<target>(void* dst, const void* source, size_t bytes);                   \
+  template <>                                                                                \
+  void non_temporal_copy<target>(void* dst, const void* source, size_t bytes);               \
+  template <>                                                                                \
+  void twin_copy<target>(void* dst, bool non_temporal, void* other, bool non_temporal_other, \
                          const void* source, size_t bytes);
 TUTTI_DECLARE_TARGET(HWY_AVX3)
 TUTTI_DECLARE_TARGET(HWY_AVX2)

@@ -285,8 +285,9 @@ void BasicLane<Parts>::fetch_next_of(int peer) {
 
 template <typename Parts>
 bool BasicLane<Parts>::is_non_temporal(const Step& step) const {
-  return step.streams || (staging_.writes_non_temporal() && !part_->ping_pong_slots &&
-                          step.dst.base >= kPrivateSpaces && step.bytes >= kLeastStagedNonTemporal);
+  return step.non_temporal ||
+         (staging_.writes_non_temporal() && !part_->ping_pong_slots &&
+          step.dst.base >= kPrivateSpaces && step.bytes >= kLeastStagedNonTemporal);
 }
 
 // A copy or reduction is one pass over memory with the next step, where that copies the same.
@@ -304,11 +305,11 @@ void BasicLane<Parts>::reduce(const Step& step) {
   const std::span<const void*> sources = engine_.sources();
   for (uint32_t i = 0; i < step.source_count; ++i) sources[i] = addresses_.of(refs[i]);
   ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
-                        .stream = is_non_temporal(step)};
+                        .non_temporal = is_non_temporal(step)};
   if (step.with_next) {
     const Step& copy = part_->schedule.steps[next_ + 1];
     options.copy = addresses_.of(copy.dst);
-    options.stream_copy = is_non_temporal(copy);
+    options.copy_non_temporal = is_non_temporal(copy);
   }
   engine_.reduce(*plan_, *arguments_, record_, addresses_.of(step.dst), step.source_count,
                  step.bytes, options);

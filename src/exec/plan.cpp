@@ -146,7 +146,7 @@ uint64_t arms_key_of(const Problem& problem, const Chosen& chosen) {
   for (const Algorithm* each : {chosen.algorithm, chosen.other_route, chosen.with_other_stores}) {
     key = key << 12 | number_of(each);
   }
-  return key << 1 | (streams(problem, problem.received_bytes()) ? 1 : 0);
+  return key << 1 | (stores_non_temporal(problem, problem.received_bytes()) ? 1 : 0);
 }
 
 void add_arms(Plan& plan, const Chosen& chosen, const Problem& problem) {
@@ -195,12 +195,14 @@ Problem seen_by_all(Problem problem) {
 }
 
 Problem with_other_stores(Problem problem) {
-  problem.limits.stream_bytes = streams(problem, problem.received_bytes()) ? UINT64_MAX : 0;
+  problem.limits.non_temporal_bytes =
+      stores_non_temporal(problem, problem.received_bytes()) ? UINT64_MAX : 0;
   return problem;
 }
 
 std::string_view kind_of_stores(const Problem& problem) {
-  return streams(problem, problem.received_bytes()) ? "past the caches" : "through the caches";
+  return stores_non_temporal(problem, problem.received_bytes()) ? "past the caches"
+                                                                : "through the caches";
 }
 
 size_t Plan::steps() const {

@@ -13,19 +13,19 @@ Step step_of(StepKind kind, uint64_t bytes = 0) {
 
 }  // namespace
 
-void Builder::copy(Ref dst, Ref src, uint64_t bytes, bool streams) {
+void Builder::copy(Ref dst, Ref src, uint64_t bytes, bool non_temporal) {
   if (bytes == 0 || dst == src) return;
   Step step = step_of(StepKind::kCopy, bytes);
-  step.streams = streams;
+  step.non_temporal = non_temporal;
   step.dst = dst;
   step.src = src;
   schedule_.steps.push_back(step);
 }
 
-void Builder::pull(Ref dst, Ref src, uint64_t bytes, bool streams) {
+void Builder::pull(Ref dst, Ref src, uint64_t bytes, bool non_temporal) {
   if (bytes == 0) return;
   Step step = step_of(StepKind::kPull, bytes);
-  step.streams = streams;
+  step.non_temporal = non_temporal;
   step.peer = src.peer();
   step.dst = dst;
   step.src = src;
@@ -47,12 +47,12 @@ void Builder::expect(Ref head, uint64_t bytes) {
 }
 
 void Builder::reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool finishes,
-                     bool streams) {
+                     bool non_temporal) {
   if (bytes == 0 || sources.empty()) return;
-  if (sources.size() == 1 && !finishes) return copy(dst, sources[0], bytes, streams);
+  if (sources.size() == 1 && !finishes) return copy(dst, sources[0], bytes, non_temporal);
   Step step = step_of(StepKind::kReduce, bytes);
   step.finishes = finishes;
-  step.streams = streams;
+  step.non_temporal = non_temporal;
   step.dst = dst;
   step.first_source = static_cast<uint32_t>(schedule_.sources.size());
   step.source_count = static_cast<uint32_t>(sources.size());

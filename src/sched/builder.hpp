@@ -43,19 +43,20 @@ class Builder {
  public:
   explicit Builder(Schedule& schedule) : schedule_(schedule) {}
 
-  void copy(Ref dst, Ref src, uint64_t bytes, bool streams = false);
+  void copy(Ref dst, Ref src, uint64_t bytes, bool non_temporal = false);
   // Reads a block from kPeerSend or kPeerRecv.
-  void pull(Ref dst, Ref src, uint64_t bytes, bool streams = false);
+  void pull(Ref dst, Ref src, uint64_t bytes, bool non_temporal = false);
   // The head of a block of the send buffer, and what its receiver does with it: compares the
   // length.
   void write_head(Ref head, Ref src, uint64_t bytes);
   void expect(Ref head, uint64_t bytes);
   // Sources in the order in which they are to be combined. One source: a copy, but for `finishes`.
   void reduce(Ref dst, std::span<const Ref> sources, uint64_t bytes, bool finishes,
-              bool streams = false);
+              bool non_temporal = false);
   void reduce(Ref dst, std::initializer_list<Ref> sources, uint64_t bytes, bool finishes,
-              bool streams = false) {
-    reduce(dst, std::span<const Ref>(sources.begin(), sources.size()), bytes, finishes, streams);
+              bool non_temporal = false) {
+    reduce(dst, std::span<const Ref>(sources.begin(), sources.size()), bytes, finishes,
+           non_temporal);
   }
   void send(int peer, Ref src, uint64_t bytes);
   void recv(int peer, Ref dst, uint64_t bytes);

@@ -20,11 +20,11 @@ struct Limits {
   SlotPlan slots;  // none: ranks share no memory, algorithms must use messages only
   uint64_t window_bytes = 0;
   uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
-  uint64_t stream_bytes = UINT64_MAX;  // non-temporal stores from this message size on
-  bool pulls = false;           // ranks can read one another's buffers; only if they share memory
-  bool maps_peers = false;      // a pull is a plain copy, because all ranks map these buffers
-  int pull_readers = 0;         // how many ranks read one rank's buffer at a time; 0: any number
-  bool tries_streams = false;   // stream_bytes is a guess: calls may find out what is faster
+  uint64_t non_temporal_bytes = UINT64_MAX;  // non-temporal stores from this message size on
+  bool pulls = false;       // ranks can read one another's buffers; only if they share memory
+  bool maps_peers = false;  // a pull is a plain copy, because all ranks map these buffers
+  int pull_readers = 0;     // how many ranks read one rank's buffer at a time; 0: any number
+  bool tries_non_temporal = false;  // non_temporal_bytes is a guess, to be tried
   bool pulls_few = false;       // `pulls` holds for the collectives that for_calls_of() names only
   bool oversubscribed = false;  // ranks share cores
   bool exports_blocks = false;  // ranks show where blocks lie whose place only they know

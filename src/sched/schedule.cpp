@@ -23,7 +23,7 @@ std::string sources_text(const Step& step, const Schedule& schedule) {
 
 std::string size_text(const Step& step) {
   return fmt::format("  ({} B{}{})", step.bytes, step.finishes ? ", finishes" : "",
-                     step.streams ? ", streams" : "");
+                     step.non_temporal ? ", non-temporal" : "");
 }
 
 std::string peer_text(int peer) { return peer == kAllPeers ? "all" : fmt::format("rank {}", peer); }

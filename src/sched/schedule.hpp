@@ -116,7 +116,7 @@ struct Step {
   bool finishes = false;
   // kCopy, kPull, kReduce: dst is the caller's buffer and nobody reads it soon: non-temporal stores
   // pay.
-  bool streams = false;
+  bool non_temporal = false;
   // kCopy, kReduce: the next step copies the same, and both run in one pass. Set where it holds by
   // who executes the schedule (exec/merge.hpp); means nothing else.
   bool with_next = false;

@@ -138,7 +138,8 @@ class Form {
     if (is_buffer_of_peer(space)) return fault("writes to a buffer of a peer");
     if (space == Space::kSend) return fault("writes to the send buffer");
     if (is_shared(space) && step.dst.peer() != rank_) return fault("writes what another rank owns");
-    if (step.streams && space != Space::kRecv) return fault("streams to staging");
+    if (step.non_temporal && space != Space::kRecv)
+      return fault("stores non-temporally to staging");
     if (space == Space::kLine && schedule_.exports_buffers) {
       return fault("writes the line, which shows where the buffers lie");
     }

@@ -8,7 +8,7 @@ namespace {
 
 // Where nothing is timed, receive buffers of this length are written past the caches: few
 // processors have caches that hold them.
-constexpr uint64_t kLeastStreamed = 64 << 20;
+constexpr uint64_t kLeastNonTemporal = 64 << 20;
 
 }  // namespace
 
@@ -19,11 +19,11 @@ Limits limits_of(const JobVariables& variables, int ranks, int cores) {
           .chunk_bytes = std::min(variables.chunk_bytes, variables.window_bytes / 2),
           // What a process takes for its last-level cache may be shared with others: on a virtual
           // machine, with processes that it cannot see.
-          .stream_bytes = variables.stream_bytes.value_or(kLeastStreamed),
+          .non_temporal_bytes = variables.stream_bytes.value_or(kLeastNonTemporal),
           .pulls = pulls_for(variables),
           // Ranks that share cores bound by that how many read at a time.
           .pull_readers = oversubscribed ? 0 : static_cast<int>(variables.pull_readers),
-          .tries_streams = !variables.stream_bytes.has_value(),
+          .tries_non_temporal = !variables.stream_bytes.has_value(),
           .pulls_few = oversubscribed && !variables.pull.has_value(),
           .oversubscribed = oversubscribed};
 }

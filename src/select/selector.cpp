@@ -201,8 +201,8 @@ Selector::Decision Selector::decide_algorithm(const Problem& problem) const {
 // routes, it is the one that writes the receive buffer itself: the one that does not read peers.
 const Algorithm* Selector::with_other_stores(const Chosen& chosen, const Problem& problem) const {
   const Limits& limits = problem.limits;
-  const bool may = adapts_ && limits.tries_streams && limits.slots.shared() && !limits.maps_peers &&
-                   problem.received_bytes() >= kLeastReceivedNonTemporal;
+  const bool may = adapts_ && limits.tries_non_temporal && limits.slots.shared() &&
+                   !limits.maps_peers && problem.received_bytes() >= kLeastReceivedNonTemporal;
   if (!may || chosen.algorithm == nullptr) return nullptr;
   const bool other = chosen.other_route != nullptr && reads_peers(*chosen.algorithm, problem);
   return other ? chosen.other_route : chosen.algorithm;

@@ -138,10 +138,10 @@ TEST(Algorithms, ThoseThatRunAheadWaitForNobodysProgressAndNeedNobodyToWait) {
   });
 }
 
-TEST(Algorithms, StreamOnlyToTheReceiveBuffer) {
+TEST(Algorithms, StoreNonTemporallyOnlyToTheReceiveBuffer) {
   for_every_schedule([](const Algorithm&, const Problem&, const Schedule& schedule) {
     for (const Step& step : schedule.steps) {
-      EXPECT_TRUE(!step.streams || step.dst.space() == Space::kRecv);
+      EXPECT_TRUE(!step.non_temporal || step.dst.space() == Space::kRecv);
     }
   });
 }

@@ -14,7 +14,7 @@ inline Limits shared_limits() {
   return {.slots = {.call_bytes = 32 << 10},
           .window_bytes = 1 << 20,
           .chunk_bytes = 256 << 10,
-          .stream_bytes = 8 << 20,
+          .non_temporal_bytes = 8 << 20,
           .pulls = true};
 }
 

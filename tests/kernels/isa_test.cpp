@@ -54,8 +54,8 @@ std::string describe(std::string_view isa, const Case& c) {
   return std::string(isa) + " " + std::string(op_name(c.op)) + " " +
          std::string(type_name(c.type)) + ", k " + std::to_string(c.k) + ", count " +
          std::to_string(c.count) + ", offset " + std::to_string(c.offset) + ", target " +
-         std::to_string(static_cast<int>(c.target)) + ", stream " +
-         std::to_string(c.options.stream) + ", divisor " + std::to_string(c.options.divisor);
+         std::to_string(static_cast<int>(c.target)) + ", non-temporal " +
+         std::to_string(c.options.non_temporal) + ", divisor " + std::to_string(c.options.divisor);
 }
 
 Placed place_source(const Case& c, const Bytes& input, size_t offset) {
@@ -108,9 +108,10 @@ TEST_P(EveryIsa, ReducesAnyCountOfAnyNumberOfSourcesToTheReferencesBits) {
     for (const size_t k : {1u, 2u, 3u, 4u, 5u, 8u}) {
       for (const size_t count : {0u, 1u, 2u, 3u, 4u, 7u, 8u, 15u, 16u, 17u, 31u, 33u, 63u, 64u, 65u,
                                  127u, 1000u, 4099u}) {
-        for (const bool stream : {false, true}) {
-          const uint32_t divisor = op == ReduceOp::kAvg && !stream ? 0 : static_cast<uint32_t>(k);
-          expect_same_bits({op, type, k, count, 0, Target::kOwn, {divisor, stream}}, inputs);
+        for (const bool non_temporal : {false, true}) {
+          const uint32_t divisor =
+              op == ReduceOp::kAvg && !non_temporal ? 0 : static_cast<uint32_t>(k);
+          expect_same_bits({op, type, k, count, 0, Target::kOwn, {divisor, non_temporal}}, inputs);
         }
         if (HasFatalFailure()) return;
       }
@@ -126,8 +127,8 @@ TEST_P(EveryIsa, NeedsNoAlignment) {
     for (const size_t offset : {size_t{1}, size_t{3}, type_size(type), 5 * type_size(type)}) {
       for (const size_t k : {2u, 3u}) {
         for (const size_t count : {1u, 5u, 16u, 31u, 100u, 300u}) {
-          for (const bool stream : {false, true}) {
-            expect_same_bits({op, type, k, count, offset, Target::kOwn, {3, stream}}, inputs);
+          for (const bool non_temporal : {false, true}) {
+            expect_same_bits({op, type, k, count, offset, Target::kOwn, {3, non_temporal}}, inputs);
           }
           if (HasFatalFailure()) return;
         }
@@ -144,9 +145,9 @@ TEST_P(EveryIsa, MayWriteOverASource) {
     for (const Target target : {Target::kFirstSource, Target::kLastSource}) {
       for (const size_t k : {1u, 2u, 3u}) {
         for (const size_t count : {1u, 3u, 7u, 15u, 16u, 17u, 33u, 65u, 127u, 129u, 1000u}) {
-          for (const bool stream : {false, true}) {
-            expect_same_bits({op, type, k, count, 4, target, {2, stream}}, inputs);
-            expect_same_bits({op, type, k, count, 1, target, {2, stream}}, inputs);
+          for (const bool non_temporal : {false, true}) {
+            expect_same_bits({op, type, k, count, 4, target, {2, non_temporal}}, inputs);
+            expect_same_bits({op, type, k, count, 1, target, {2, non_temporal}}, inputs);
           }
           if (HasFatalFailure()) return;
         }
@@ -212,10 +213,12 @@ TEST_P(EveryIsa, WritesTheSameToTwoPlaces) {
     if (!op_supports(op, type)) continue;
     for (const size_t k : {1u, 2u, 3u}) {
       for (const size_t count : {1u, 3u, 16u, 17u, 65u, 129u, 1000u}) {
-        for (const bool stream : {false, true}) {
-          for (const bool stream_copy : {false, true}) {
-            const ReduceOptions options{
-                .divisor = 2, .stream = stream, .copy = nullptr, .stream_copy = stream_copy};
+        for (const bool non_temporal : {false, true}) {
+          for (const bool copy_non_temporal : {false, true}) {
+            const ReduceOptions options{.divisor = 2,
+                                        .non_temporal = non_temporal,
+                                        .copy = nullptr,
+                                        .copy_non_temporal = copy_non_temporal};
             for (const size_t offset : {size_t{0}, size_t{1}, type_size(type)}) {
               expect_same_bits_twice({op, type, k, count, 0, Target::kOwn, options}, offset,
                                      inputs);

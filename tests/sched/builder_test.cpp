@@ -98,7 +98,7 @@ TEST(ScheduleText, NamesEveryKindOfStep) {
   builder.await(5, 4);
   builder.await_all(1);
   EXPECT_EQ(to_string(schedule),
-            "   0  copy window[2]+64 <- send+0  (8 B, streams)\n"
+            "   0  copy window[2]+64 <- send+0  (8 B, non-temporal)\n"
             "   1  reduce recv+0 <- slot[0]+0, slot[1]+8  (4096 B, finishes)\n"
             "   2  send scratch+16 -> rank 3  (8 B)\n"
             "   3  recv line[1]+0 <- rank 0  (8 B)\n"

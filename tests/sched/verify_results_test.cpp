@@ -172,11 +172,12 @@ TEST(Verify, FindsWritesToWhatIsNotOnesOwn) {
                "rank 0 step 4 (copy slot[1]+0 <- recv+0  (4 B)) writes what another rank owns");
 }
 
-TEST(Verify, FindsStreamingToStaging) {
+TEST(Verify, FindsNonTemporalStoresToStaging) {
   HandMade made = one_shot(2);
-  made.schedules[0].steps[0].streams = true;
+  made.schedules[0].steps[0].non_temporal = true;
   expect_fault(made,
-               "rank 0 step 0 (copy slot[0]+0 <- send+0  (32 B, streams)) streams to staging");
+               "rank 0 step 0 (copy slot[0]+0 <- send+0  (32 B, non-temporal)) stores "
+               "non-temporally to staging");
 }
 
 TEST(Verify, FindsSharedMemoryUsedWhereThereIsNone) {
