@@ -18,7 +18,7 @@ void evict(const void* line) {
 
 }  // namespace
 
-uint32_t load_ticks(const void* line) {
+uint32_t load_cycles(const void* line) {
   _mm_lfence();
   const uint64_t begun = __rdtsc();
   _mm_lfence();
@@ -40,7 +40,7 @@ void evict(const void*) {}
 
 }  // namespace
 
-uint32_t load_ticks(const void*) { return 0; }
+uint32_t load_cycles(const void*) { return 0; }
 
 }  // namespace tutti
 
@@ -53,33 +53,33 @@ uint32_t measure_memory() {
   constexpr size_t kTimes = 33;
   constexpr size_t kApart = 4096 + 64;  // other pages, other sets
   std::vector<std::byte> memory(kTimes * kApart, std::byte{1});
-  std::array<uint32_t, kTimes> ticks{};
+  std::array<uint32_t, kTimes> cycles{};
   for (size_t i = 0; i < kTimes; ++i) {
     const std::byte* line = memory.data() + i * kApart;
     evict(line);
-    ticks[i] = load_ticks(line);
+    cycles[i] = load_cycles(line);
   }
   // Whoever measures at the same moment makes some of them longer.
-  std::ranges::sort(ticks);
-  return ticks[kTimes / 4];
+  std::ranges::sort(cycles);
+  return cycles[kTimes / 4];
 }
 
 }  // namespace
 
-uint32_t memory_ticks() {
-  static const uint32_t ticks = measure_memory();
-  return ticks;
+uint32_t memory_cycles() {
+  static const uint32_t cycles = measure_memory();
+  return cycles;
 }
 
-void Distance::saw_new(uint32_t ticks) {
-  if (ticks < memory_ / 4) return;
-  last_[next_] = ticks;
+void Distance::saw_new(uint32_t cycles) {
+  if (cycles < memory_ / 4) return;
+  last_[next_] = cycles;
   next_ = (next_ + 1) % kDistanceProbes;
   if (probes_ < kDistanceProbes) ++probes_;
-  far_ = this->ticks() > memory_ / 6 * 5;
+  far_ = this->cycles() > memory_ / 6 * 5;
 }
 
-uint32_t Distance::ticks() const {
+uint32_t Distance::cycles() const {
   if (probes_ < kDistanceProbes) return 0;
   auto sorted = last_;
   std::ranges::sort(sorted);

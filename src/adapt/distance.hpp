@@ -29,11 +29,11 @@ inline constexpr uint32_t kDistanceProbes = 5;
 // To move so much takes far longer than a probe.
 inline constexpr uint64_t kBytesBetweenProbes = 128 << 10;
 
-// How long one load of a line takes, in ticks of a clock of constant rate; 0 if this processor
+// How long one load of a line takes, in cycles of the time-stamp counter; 0 if this processor
 // cannot measure it. Peers may be writing there.
-uint32_t load_ticks(const void* line);
+uint32_t load_cycles(const void* line);
 // How long a load of a line takes that no cache has: measured once.
-uint32_t memory_ticks();
+uint32_t memory_cycles();
 
 // The peer at which a rank may probe in a call. Each rank probes another one: a line that one rank
 // has fetched is near for all that share its caches, however far its writer is.
@@ -47,7 +47,7 @@ constexpr int probed_peer(uint32_t call, int rank, int ranks) {
 // What one thread of this process knows of the distance of one peer.
 class Distance {
  public:
-  explicit Distance(uint32_t memory = memory_ticks()) : memory_(memory) {}
+  explicit Distance(uint32_t memory = memory_cycles()) : memory_(memory) {}
 
   // Counts bytes that were staged for the peer or read from it; true if it is time for a probe.
   bool due(uint64_t bytes) {
@@ -59,20 +59,20 @@ class Distance {
   }
   // A load of a line of the peer took so long. `mark` changes each time that the peer writes the
   // line: one that has not been written since the last probe says nothing.
-  void saw(uint32_t ticks, uint32_t mark) {
+  void saw(uint32_t cycles, uint32_t mark) {
     if (mark == mark_) return;
     mark_ = mark;
-    saw_new(ticks);
+    saw_new(cycles);
   }
   // Takes a line that the peer is known to have written since. A very short load tells nothing: it
   // found the line in this core's own caches, where a prefetcher has put it, or another rank that
   // shares the core.
-  void saw_new(uint32_t ticks);
+  void saw_new(uint32_t cycles);
   [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last probe
   [[nodiscard]] bool known() const { return probes_ == kDistanceProbes; }
   [[nodiscard]] bool far() const { return far_; }
   // What the last probes say; 0 if there were too few.
-  [[nodiscard]] uint32_t ticks() const;
+  [[nodiscard]] uint32_t cycles() const;
 
  private:
   uint32_t memory_;

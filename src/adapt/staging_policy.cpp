@@ -34,12 +34,12 @@ void StagingPolicy::probe(const void* line, uint32_t call) {
   probes_ = false;
   Distance& distance = distances_[static_cast<size_t>(next_probed_)];
   if (call - distance.mark() < kCallsBetweenProbes) return;
-  distance.saw(load_ticks(line), call);
+  distance.saw(load_cycles(line), call);
   choose(next_probed_);
 }
 
-void StagingPolicy::saw_load(int peer, uint32_t ticks) {
-  distances_[static_cast<size_t>(peer)].saw_new(ticks);
+void StagingPolicy::saw_load(int peer, uint32_t cycles) {
+  distances_[static_cast<size_t>(peer)].saw_new(cycles);
   choose(peer);
 }
 
@@ -51,8 +51,8 @@ void StagingPolicy::choose(int peer) {
   non_temporal_ = non_temporal;
   // Within a small call, which allocates nothing: so numbers alone.
   log::debug(
-      "{} of {} peers are far (a line of the last takes {} ticks, of memory {}): staging is {}",
-      peers.far, peers.known, distances_[static_cast<size_t>(peer)].ticks(), memory_ticks(),
+      "{} of {} peers are far (a line of the last takes {} cycles, of memory {}): staging is {}",
+      peers.far, peers.known, distances_[static_cast<size_t>(peer)].cycles(), memory_cycles(),
       non_temporal ? "written past the caches" : "left in the caches");
 }
 

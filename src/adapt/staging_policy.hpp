@@ -15,8 +15,8 @@ namespace tutti {
 
 class StagingPolicy {
  public:
-  // Any setting but kAuto is final. `memory`: how many ticks a load from memory takes.
-  StagingPolicy(int rank, int ranks, Staging setting, uint32_t memory = memory_ticks());
+  // Any setting but kAuto is final. `memory`: how many cycles a load from memory takes.
+  StagingPolicy(int rank, int ranks, Staging setting, uint32_t memory = memory_cycles());
 
   // A call begins, in which so many bytes are staged.
   void start(uint32_t call, uint64_t staged) {
@@ -34,8 +34,8 @@ class StagingPolicy {
   [[nodiscard]] bool watches(int peer) const { return watches_ && awaited_ == peer; }
   // The last look at the tick of `peer` found that it was there, or not yet.
   void waits_for(int peer, bool there) { awaited_ = there ? -1 : peer; }
-  // The load that brought another tick of the peer took so many clock ticks.
-  void saw_load(int peer, uint32_t ticks);
+  // The load that brought another tick of the peer took so many cycles.
+  void saw_load(int peer, uint32_t cycles);
 
   [[nodiscard]] bool writes_non_temporal() const { return non_temporal_; }
 

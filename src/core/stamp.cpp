@@ -29,9 +29,9 @@ Moment moment_now() {
 
 StampClock::StampClock(const Moment& first, const Moment& last) : last_(last) {
   const int64_t ns = last.monotonic_ns - first.monotonic_ns;
-  const auto ticks = static_cast<int64_t>(last.stamp - first.stamp);
-  if (ns < kLeastNs || ticks <= 0) return;
-  ns_per_tick_ = static_cast<double>(ns) / static_cast<double>(ticks);
+  const auto counts = static_cast<int64_t>(last.stamp - first.stamp);
+  if (ns < kLeastNs || counts <= 0) return;
+  ns_per_count_ = static_cast<double>(ns) / static_cast<double>(counts);
 }
 
 double seconds_since(uint64_t stamp) {

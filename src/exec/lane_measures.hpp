@@ -40,9 +40,9 @@ template <typename Parts>
 template <typename Parts>
 [[gnu::noinline]] uint32_t BasicLane<Parts>::watched_tick(int peer) {
   const std::atomic<uint32_t>& tick = log_.tick_of(peer);
-  const uint32_t ticks = load_ticks(&tick);
+  const uint32_t cycles = load_cycles(&tick);
   const uint32_t now = tick.load(std::memory_order_acquire);
-  if (now != log_.seen_tick(peer)) staging_.saw_load(peer, ticks);
+  if (now != log_.seen_tick(peer)) staging_.saw_load(peer, cycles);
   return now;
 }
 

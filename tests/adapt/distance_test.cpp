@@ -40,8 +40,8 @@ TEST(LookedAt, IsEveryPeerNowAndThenAndByOneRankInACall) {
 
 class Looks : public testing::Test {
  protected:
-  void probe(uint32_t ticks, int times = 1) {
-    for (int i = 0; i < times; ++i) distance_.saw(ticks, ++mark_);
+  void probe(uint32_t cycles, int times = 1) {
+    for (int i = 0; i < times; ++i) distance_.saw(cycles, ++mark_);
   }
 
   Distance distance_{kMemory};
@@ -51,7 +51,7 @@ class Looks : public testing::Test {
 TEST_F(Looks, FewTellNothing) {
   probe(kFar, kEnough - 1);
   EXPECT_FALSE(distance_.far());
-  EXPECT_EQ(distance_.ticks(), 0u);
+  EXPECT_EQ(distance_.cycles(), 0u);
   probe(kFar);
   EXPECT_TRUE(distance_.far());
 }
@@ -59,7 +59,7 @@ TEST_F(Looks, FewTellNothing) {
 TEST_F(Looks, AtNearPeersFindThemNear) {
   probe(kNear, 2 * kEnough);
   EXPECT_FALSE(distance_.far());
-  EXPECT_EQ(distance_.ticks(), kNear);
+  EXPECT_EQ(distance_.cycles(), kNear);
 }
 
 TEST_F(Looks, AreBelievedWhenAPeerMovesThereAndBack) {
@@ -135,11 +135,11 @@ TEST(DistancesKnown, LeaveOutPeersThatWereNeverLookedAt) {
 }
 
 TEST(Ticks, OfMemoryAreMoreThanOfACachedLine) {
-  const uint32_t memory = memory_ticks();
+  const uint32_t memory = memory_cycles();
   if (memory == 0) GTEST_SKIP() << "no clock for this on this processor";
   alignas(64) const std::byte line[64] = {};
   uint32_t least = UINT32_MAX;
-  for (int i = 0; i < 100; ++i) least = std::min(least, load_ticks(line));
+  for (int i = 0; i < 100; ++i) least = std::min(least, load_cycles(line));
   EXPECT_GT(memory, least);
 }
 

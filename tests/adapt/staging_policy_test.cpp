@@ -17,8 +17,8 @@ class Staged : public testing::Test {
   static StagingPolicy policy_of(int ranks, Staging setting = Staging::kAuto) {
     return {0, ranks, setting, kMemory};
   }
-  static void saw(StagingPolicy& policy, int peer, uint32_t ticks) {
-    for (int i = 0; i < kEnough; ++i) policy.saw_load(peer, ticks);
+  static void saw(StagingPolicy& policy, int peer, uint32_t cycles) {
+    for (int i = 0; i < kEnough; ++i) policy.saw_load(peer, cycles);
   }
 };
 

@@ -178,8 +178,8 @@ class RingWriter {
   bool is_non_temporal(uint64_t bytes) {
     if (staging_ != Staging::kAuto) return staging_ == Staging::kMemory;
     if (distance_.due(bytes)) {
-      const uint32_t ticks = load_ticks(&memory_->taken);
-      distance_.saw(ticks, memory_->taken.load(std::memory_order_relaxed));
+      const uint32_t cycles = load_cycles(&memory_->taken);
+      distance_.saw(cycles, memory_->taken.load(std::memory_order_relaxed));
     }
     return distance_.far();
   }
