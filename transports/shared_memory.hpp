@@ -40,13 +40,13 @@ struct alignas(kCacheLine) Progress {
 };
 
 // Sizes that all ranks agree on.
-struct WindowSizes {
+struct LaneMemorySizes {
   SlotPlan slots;
   uint64_t window_bytes = 0;
 };
 
 // One lane's shared memory: every rank's lines, slots and window, at addresses of this process.
-class Window {
+class LaneMemory {
  public:
   struct Rank {
     CallLine* calls;      // kCallLines
@@ -60,7 +60,7 @@ class Window {
   };
   // Always the same ones.
   [[nodiscard]] virtual std::span<const Rank> ranks() const = 0;
-  [[nodiscard]] virtual WindowSizes sizes() const = 0;
+  [[nodiscard]] virtual LaneMemorySizes sizes() const = 0;
   // Map the windows or the slots of all ranks, which the transport leaves out until it is needed.
   // Local; any number of times.
   virtual Status map_windows() { return {}; }
@@ -90,14 +90,14 @@ class Window {
   virtual Result<bool> ask_for(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
   // Gives peers what they ask for, anything that this process can read; returns whether any did.
   virtual bool serve_fallback_copy() = 0;
-  virtual ~Window() = default;
+  virtual ~LaneMemory() = default;
 };
 
 // All that they share.
 class SharedMemory {
  public:
-  // The window of lane `lane`. Local.
-  virtual Result<std::unique_ptr<Window>> open_window(int lane) = 0;
+  // The memory of lane `lane`. Local.
+  virtual Result<std::unique_ptr<LaneMemory>> open_lane_memory(int lane) = 0;
   // Whether ranks can read one another's memory: the same on all.
   [[nodiscard]] virtual bool can_pull() const = 0;
   // Memory for buffers of this rank which its peers map, zeroed and present. It is aligned to

@@ -70,8 +70,8 @@ struct NicSet {
 
 // The configuration of ranks that share memory.
 struct SharedMemoryConfig {
-  WindowSizes sizes;  // agreed on by all ranks beforehand, as is:
-  bool pulls = true;  // whether to find out if ranks can read one another's memory
+  LaneMemorySizes sizes;  // agreed on by all ranks beforehand, as is:
+  bool pulls = true;      // whether to find out if ranks can read one another's memory
   Staging staging = Staging::kAuto;
   bool oversubscribed = false;  // they are more than the cores that they may use
 };

@@ -12,10 +12,10 @@ namespace tutti {
 namespace {
 
 // Null if the ranks share no memory.
-Result<std::unique_ptr<Window>> window_of(Transport& transport, int lane) {
+Result<std::unique_ptr<LaneMemory>> memory_of(Transport& transport, int lane) {
   SharedMemory* const memory = transport.shared_memory();
-  if (memory == nullptr) return std::unique_ptr<Window>();
-  return memory->open_window(lane);
+  if (memory == nullptr) return std::unique_ptr<LaneMemory>();
+  return memory->open_lane_memory(lane);
 }
 
 // The cache domains of this rank's host; none if there is only one, or if some rank's is not known.
@@ -105,10 +105,10 @@ void Lanes::join_column(JoinedTransport& joined) {
 
 Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
   Transport& transport = *connection_.transport;
-  TUTTI_ASSIGN_OR_RETURN(auto window, window_of(transport, lane));
+  TUTTI_ASSIGN_OR_RETURN(auto shared, memory_of(transport, lane));
   TUTTI_ASSIGN_OR_RETURN(auto endpoint, transport.open_endpoint(lane));
   const LaneSettings settings = {rank_, ranks_, limits_.oversubscribed, staging_};
-  auto all = std::make_unique<Lane>(settings, transport, std::move(window), std::move(endpoint));
+  auto all = std::make_unique<Lane>(settings, transport, std::move(shared), std::move(endpoint));
   if (connection_.joined == nullptr) return std::make_unique<LaneGroup>(std::move(all));
   JoinedTransport& joined = *connection_.joined;
   TUTTI_ASSIGN_OR_RETURN(auto host, open_lane(scopes_->on_host(), joined.host(),
@@ -135,11 +135,11 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_column(int lane) {
 
 Result<std::unique_ptr<Lane>> Lanes::open_lane(const PlanContext& context, Transport& transport,
                                                std::vector<int> ranks, int lane) {
-  TUTTI_ASSIGN_OR_RETURN(auto window, window_of(transport, lane));
+  TUTTI_ASSIGN_OR_RETURN(auto shared, memory_of(transport, lane));
   TUTTI_ASSIGN_OR_RETURN(auto endpoint, transport.open_endpoint(lane));
   LaneSettings settings = {context.rank, context.ranks, limits_.oversubscribed, staging_,
                            std::move(ranks)};
-  return std::make_unique<Lane>(std::move(settings), transport, std::move(window),
+  return std::make_unique<Lane>(std::move(settings), transport, std::move(shared),
                                 std::move(endpoint));
 }
 

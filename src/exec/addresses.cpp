@@ -5,10 +5,10 @@
 
 namespace tutti {
 
-Addresses::Addresses(int rank, Window* window)
+Addresses::Addresses(int rank, LaneMemory* memory)
     : rank_(rank),
-      window_(window),
-      shared_(window == nullptr ? std::span<const Window::Rank>() : window->ranks()),
+      memory_(memory),
+      shared_(memory == nullptr ? std::span<const LaneMemory::Rank>() : memory->ranks()),
       bases_(kPrivateSpaces + kPeerSpaces * shared_.size(), nullptr) {
   // A transport that leaves nothing out has windows from the start.
   for (int peer = 0; peer < ranks(); ++peer) {
@@ -18,7 +18,7 @@ Addresses::Addresses(int rank, Window* window)
 
 Status Addresses::map_windows() {
   if (base(Space::kWindow, rank_) != nullptr) return {};
-  if (Status mapped = window_->map_windows(); !mapped.ok()) return mapped;
+  if (Status mapped = memory_->map_windows(); !mapped.ok()) return mapped;
   for (int peer = 0; peer < ranks(); ++peer) {
     base(Space::kWindow, peer) = shared_[static_cast<size_t>(peer)].window;
   }
@@ -33,7 +33,7 @@ std::span<std::byte*, 2> Addresses::buffers_of(int rank) {
 bool Addresses::sees_all_buffers() {
   for (int rank = 0; rank < ranks(); ++rank) {
     for (const std::byte* buffer : buffers_of(rank)) {
-      if (!window_->is_shared(rank, reinterpret_cast<uint64_t>(buffer))) return false;
+      if (!memory_->is_shared(rank, reinterpret_cast<uint64_t>(buffer))) return false;
     }
   }
   return true;
@@ -44,7 +44,7 @@ void Addresses::take_mapped_buffers() {
     if (peer == rank_) continue;
     for (std::byte*& buffer : buffers_of(peer)) {
       const auto theirs = reinterpret_cast<uint64_t>(buffer);
-      buffer = const_cast<std::byte*>(window_->mapped(peer, theirs, 0));
+      buffer = const_cast<std::byte*>(memory_->mapped(peer, theirs, 0));
     }
   }
 }

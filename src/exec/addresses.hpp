@@ -25,8 +25,8 @@ inline constexpr size_t kBufferAddressesBytes = sizeof(BufferAddresses);
 
 class Addresses {
  public:
-  // `window` may be null: then there are the private spaces only. It outlives the addresses.
-  Addresses(int rank, Window* window);
+  // `memory` may be null: then there are the private spaces only. It outlives the addresses.
+  Addresses(int rank, LaneMemory* memory);
 
   [[nodiscard]] std::byte* of(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
 
@@ -81,9 +81,9 @@ class Addresses {
   [[nodiscard]] std::span<std::byte*, 2> buffers_of(int rank);
 
   const int rank_;
-  Window* const window_;
-  const std::span<const Window::Rank> shared_;  // one for each rank
-  std::vector<std::byte*> bases_;               // one for each Ref::base
+  LaneMemory* const memory_;
+  const std::span<const LaneMemory::Rank> shared_;  // one for each rank
+  std::vector<std::byte*> bases_;                   // one for each Ref::base
 };
 
 }  // namespace tutti

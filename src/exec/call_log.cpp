@@ -5,7 +5,7 @@
 
 namespace tutti {
 
-CallLog::CallLog(int rank, std::span<const Window::Rank> ranks, bool oversubscribed)
+CallLog::CallLog(int rank, std::span<const LaneMemory::Rank> ranks, bool oversubscribed)
     : rank_(rank),
       line_mask_((oversubscribed ? kCallLines : kFewCallLines) - 1),
       ranks_(ranks),

@@ -50,7 +50,7 @@ class CallLog {
 
   // `ranks` are the shared lines by rank, in place while the log lives. None: ranks share no
   // memory, calls are counted only, and of the rest nothing may be used.
-  CallLog(int rank, std::span<const Window::Rank> ranks, bool oversubscribed);
+  CallLog(int rank, std::span<const LaneMemory::Rank> ranks, bool oversubscribed);
 
   [[nodiscard]] bool is_shared() const { return !ranks_.empty(); }
   // Counts the next call. It may do nothing yet: see may_begin().
@@ -161,7 +161,7 @@ class CallLog {
 
  private:
   static size_t index(int rank) { return static_cast<size_t>(rank); }
-  [[nodiscard]] const Window::Rank& own() const { return ranks_[index(rank_)]; }
+  [[nodiscard]] const LaneMemory::Rank& own() const { return ranks_[index(rank_)]; }
   [[nodiscard]] uint32_t chain() const { return chains_[call_ % kCallLines]; }
   [[nodiscard]] bool has_left(int peer) const {
     return ranks_[index(peer)].departure->left.load(std::memory_order_acquire) != 0;
@@ -173,7 +173,7 @@ class CallLog {
 
   const int rank_;
   const uint32_t line_mask_;  // of the number of a call: which of the lines is its
-  const std::span<const Window::Rank> ranks_;
+  const std::span<const LaneMemory::Rank> ranks_;
   uint32_t call_ = 0;
   uint32_t entered_by_all_ = 0;
   uint32_t begins_after_ = 0;

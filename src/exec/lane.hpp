@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A lane runs schedules, one at a time, over one shared window and one endpoint. A communicator has
+// A lane runs schedules, one at a time, over one shared memory and one endpoint. A communicator has
 // as many groups of lanes as workers (exec/lane_group.hpp). A lane of group w talks only to its
 // counterpart in group w of the peers, so lanes share nothing.
 //
@@ -17,7 +17,7 @@
 //   StepMessages   sends and receives under way
 //   PeerReader     buffers of peers that are read where they lie
 //
-// A lane touches shared memory by its log, its engine and its window alone. So the proof of
+// A lane touches shared memory by its log, its engine and its memory alone. So the proof of
 // sequences of calls (tests/proof/) runs this very lane. Its parts keep account of who knows what
 // instead of moving bytes, and leave out a rule to see that it is missed.
 //
@@ -67,18 +67,18 @@ struct HostParts {
   using Log = CallLog;
   using Slots = SlotAllocator;
   using Engine = HostEngine;
-  static Log log(int rank, std::span<const Window::Rank> ranks, bool oversubscribed) {
+  static Log log(int rank, std::span<const LaneMemory::Rank> ranks, bool oversubscribed) {
     return {rank, ranks, oversubscribed};
   }
-  static Slots slots(Window* window, bool oversubscribed) { return {window, oversubscribed}; }
+  static Slots slots(LaneMemory* memory, bool oversubscribed) { return {memory, oversubscribed}; }
   static Engine engine() { return {}; }
 };
 
 template <typename Parts>
 class BasicLane {
  public:
-  // `window` may be null: then ranks share no memory. `transport` outlives the lane.
-  BasicLane(LaneSettings settings, Transport& transport, std::unique_ptr<Window> window,
+  // `memory` may be null: then ranks share no memory. `transport` outlives the lane.
+  BasicLane(LaneSettings settings, Transport& transport, std::unique_ptr<LaneMemory> memory,
             std::unique_ptr<Endpoint> endpoint, const Parts& parts = {});
 
   // Begins `part`, which is of `plan`, on the buffers of `call`; plan and call stay in place until
@@ -114,7 +114,7 @@ class BasicLane {
   void note_functions_in(WaitNote* note) { engine_.note_functions_in(note); }
   // Notes that the call that ran last, which had to wait for long, has ended.
   void note_end() {
-    if (window_ != nullptr) log_.note_end();
+    if (memory_ != nullptr) log_.note_end();
   }
   // Tells peers that this rank makes no further calls, with `last_words`. Not while a schedule
   // runs.
@@ -178,7 +178,7 @@ class BasicLane {
   const int ranks_;
   Transport& transport_;
   const RankNames names_;
-  const std::unique_ptr<Window> window_;
+  const std::unique_ptr<LaneMemory> memory_;
   const std::unique_ptr<Endpoint> endpoint_;
   typename Parts::Log log_;
   typename Parts::Slots slots_;

@@ -26,12 +26,12 @@ std::string BasicLane<Parts>::blocked_on() const {
     text += (text.empty() ? "" : "; ") + sentence;
   };
   const uint32_t wanted = begun_ ? log_.call() : log_.begins_after();
-  for (int peer = 0; window_ != nullptr && peer < ranks_; ++peer) {
+  for (int peer = 0; memory_ != nullptr && peer < ranks_; ++peer) {
     if (peer == rank_ || reached(log_.last_call_of(peer), wanted)) continue;
     add(faults().lateness(peer, wanted, begun_));
   }
   if (!text.empty()) return text;
-  const std::string_view entered = window_ != nullptr ? " entered the call but" : "";
+  const std::string_view entered = memory_ != nullptr ? " entered the call but" : "";
   const std::vector<Step>& steps = part_->schedule.steps;
   const Step* step = next_ < steps.size() ? &steps[next_] : nullptr;
   if (step != nullptr && step->kind != StepKind::kFence) {
@@ -52,7 +52,7 @@ std::vector<int> BasicLane<Parts>::waits_for() const {
   std::vector<int> peers;
   if (part_ == nullptr) return peers;
   const uint32_t wanted = begun_ ? log_.call() : log_.begins_after();
-  for (int peer = 0; window_ != nullptr && peer < ranks_; ++peer) {
+  for (int peer = 0; memory_ != nullptr && peer < ranks_; ++peer) {
     if (peer != rank_ && !reached(log_.last_call_of(peer), wanted)) {
       peers.push_back(names_.number_of(peer));
     }
@@ -74,7 +74,7 @@ std::vector<int> BasicLane<Parts>::waits_for() const {
 
 template <typename Parts>
 bool BasicLane<Parts>::knows_last_calls(Status& differs) {
-  if (window_ == nullptr) return true;
+  if (memory_ == nullptr) return true;
   bool knows = true;
   for (int peer = 0; peer < ranks_; ++peer) {
     if (peer == rank_) continue;

@@ -13,7 +13,7 @@ namespace tutti {
 template <typename Parts>
 [[gnu::noinline]] Status BasicLane<Parts>::map_windows() {
   Status mapped = addresses_.map_windows();
-  return mapped.ok() && part_->traits.writes_window ? window_->reserve_window() : mapped;
+  return mapped.ok() && part_->traits.writes_window ? memory_->reserve_window() : mapped;
 }
 
 // The other schedule goes on behind the entry, with which both begin, and which is done.
@@ -32,7 +32,7 @@ template <typename Parts>
 bool BasicLane<Parts>::pull(const Step& step) {
   const auto from = reinterpret_cast<uint64_t>(addresses_.of(step.src));
   if (!reader_.asks()) {
-    if (const std::byte* seen = window_->mapped(step.peer, from, step.bytes)) {
+    if (const std::byte* seen = memory_->mapped(step.peer, from, step.bytes)) {
       copy(step, seen);
       return true;
     }

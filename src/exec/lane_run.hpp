@@ -13,23 +13,24 @@ namespace tutti {
 
 template <typename Parts>
 BasicLane<Parts>::BasicLane(LaneSettings settings, Transport& transport,
-                            std::unique_ptr<Window> window, std::unique_ptr<Endpoint> endpoint,
+                            std::unique_ptr<LaneMemory> memory, std::unique_ptr<Endpoint> endpoint,
                             const Parts& parts)
     : rank_(settings.rank),
       ranks_(settings.ranks),
       transport_(transport),
       names_(transport, std::move(settings.numbers)),
-      window_(std::move(window)),
+      memory_(std::move(memory)),
       endpoint_(std::move(endpoint)),
-      log_(parts.log(rank_, window_ == nullptr ? std::span<const Window::Rank>() : window_->ranks(),
+      log_(parts.log(rank_,
+                     memory_ == nullptr ? std::span<const LaneMemory::Rank>() : memory_->ranks(),
                      settings.oversubscribed)),
-      slots_(parts.slots(window_.get(), settings.oversubscribed)),
-      addresses_(rank_, window_.get()),
+      slots_(parts.slots(memory_.get(), settings.oversubscribed)),
+      addresses_(rank_, memory_.get()),
       staging_(rank_, ranks_, settings.staging),
       trials_(rank_),
       engine_(parts.engine()),
       messages_(*endpoint_),
-      reader_(transport, window_.get(), names_) {}
+      reader_(transport, memory_.get(), names_) {}
 
 // ---- the beginning -----------------------------------------------------------------------------
 
@@ -107,12 +108,12 @@ template <typename Parts>
 Advance BasicLane<Parts>::advance(size_t stop) {
   if (!status_.ok()) return Advance::kFailed;
   if (!begun_ && !begin()) return status_.ok() ? Advance::kBlocked : Advance::kFailed;
-  bool through = window_ == nullptr || part_->traits.enters || all_have_entered();
+  bool through = memory_ == nullptr || part_->traits.enters || all_have_entered();
   const size_t first = next_;
   while (through && next_ < stop && next_ < part_->schedule.steps.size()) {
     through = run(part_->schedule.steps[next_]);
   }
-  const bool needs_nobody = window_ == nullptr || part_->traits.runs_ahead;
+  const bool needs_nobody = memory_ == nullptr || part_->traits.runs_ahead;
   if (through && next_ < stop && sends_done() && (needs_nobody || all_have_entered()) &&
       was_not_stopped()) {
     finish();
@@ -121,7 +122,7 @@ Advance BasicLane<Parts>::advance(size_t stop) {
   if (next_ != first) note_move();
   if (messages_.sends()) messages_.poll();
   // Peers may read its buffers, so the call is not through before all of them are.
-  if (part_->schedule.exports_buffers) window_->serve_fallback_copy();
+  if (part_->schedule.exports_buffers) memory_->serve_fallback_copy();
   if (trials_.runs() && trials_.decides(plan_->arms)) {
     trials_.waits(next_ <= part_->traits.first_wait, now_s());
   }

@@ -27,7 +27,7 @@ Result<bool> PeerReader::refused(const Status& why, int peer, std::byte* dst, ui
 
 // Asks piece by piece; the peer waits in the same call.
 Result<bool> PeerReader::ask(int peer, std::byte* dst, uint64_t address, uint64_t bytes) {
-  const Result<bool> done = window_->ask_for(peer, dst, address, bytes);
+  const Result<bool> done = memory_->ask_for(peer, dst, address, bytes);
   asking_ = done.ok() && !*done;
   if (done.ok()) return *done;
   return done.status().with_context(

@@ -16,16 +16,16 @@ namespace tutti {
 
 class PeerReader {
  public:
-  // All outlive the reader; `window` may be null, and nothing may be read then.
-  PeerReader(Transport& transport, Window* window, const RankNames& names)
-      : transport_(transport), window_(window), names_(names) {}
+  // All outlive the reader; `memory` may be null, and nothing may be read then.
+  PeerReader(Transport& transport, LaneMemory* memory, const RankNames& names)
+      : transport_(transport), memory_(memory), names_(names) {}
 
   // Copies from an address of the peer's process, which is in the same call. Returns whether it is
   // done. If not, the next read() must have the same arguments.
   Result<bool> read(int peer, std::byte* dst, uint64_t address, uint64_t bytes) {
     if (asking_) [[unlikely]]
       return ask(peer, dst, address, bytes);
-    const Status status = window_->pull(peer, dst, address, bytes);
+    const Status status = memory_->pull(peer, dst, address, bytes);
     if (status.ok()) [[likely]]
       return true;
     return refused(status, peer, dst, address, bytes);
@@ -39,7 +39,7 @@ class PeerReader {
                        uint64_t bytes);
 
   Transport& transport_;
-  Window* const window_;
+  LaneMemory* const memory_;
   const RankNames& names_;
   bool asking_ = false;
   bool said_asking_ = false;  // whether the warning was given

@@ -33,10 +33,10 @@ constexpr uint32_t kManyCalls = 1000;
 
 }  // namespace
 
-SlotAllocator::SlotAllocator(Window* window, bool oversubscribed)
-    : window_(window),
+SlotAllocator::SlotAllocator(LaneMemory* memory, bool oversubscribed)
+    : memory_(memory),
       oversubscribed_(oversubscribed),
-      slot_bytes_(window == nullptr ? 0 : window->sizes().slots.slot_bytes) {
+      slot_bytes_(memory == nullptr ? 0 : memory->sizes().slots.slot_bytes) {
   static_assert(kWhole < kClasses);
 }
 
@@ -55,13 +55,13 @@ SlotAllocator::SizeClass SlotAllocator::size_class_of(uint64_t extent) const {
 
 Status SlotAllocator::grow(const SizeClass& size_class, bool writes, uint32_t call) {
   if (size_class.room > used_) {
-    if (Status mapped = window_->map_slots(); !mapped.ok()) return mapped;
+    if (Status mapped = memory_->map_slots(); !mapped.ok()) return mapped;
     used_ = size_class.room;
     new_from_ = call;
   }
   if (!writes || size_class.room <= reserved_) return {};
   reserved_ = size_class.room;
-  return window_->reserve_slots(size_class.room);
+  return memory_->reserve_slots(size_class.room);
 }
 
 uint64_t SlotAllocator::place(uint32_t call, uint64_t extent, const SizeClass& size_class) {
@@ -101,7 +101,7 @@ uint32_t SlotAllocator::last_use(const CallLog& log, uint64_t begin, uint64_t en
 }
 
 Status SlotAllocator::grow_ping_pong(uint64_t extent) {
-  if (Status reserved = window_->reserve_ping_pong(extent); !reserved.ok()) return reserved;
+  if (Status reserved = memory_->reserve_ping_pong(extent); !reserved.ok()) return reserved;
   ping_pong_reserved_ = extent;
   return {};
 }

@@ -26,8 +26,8 @@ class SlotAllocator {
     uint64_t room;  // bytes of each copy
   };
 
-  // `window` may be null: then nothing may be asked for.
-  SlotAllocator(Window* window, bool oversubscribed);
+  // `memory` may be null: then nothing may be asked for.
+  SlotAllocator(LaneMemory* memory, bool oversubscribed);
 
   [[nodiscard]] SizeClass size_class_of(uint64_t extent) const;
   // Whether memory is needed that is not mapped or, for what this rank writes, not reserved yet.
@@ -71,7 +71,7 @@ class SlotAllocator {
 
   [[nodiscard]] uint32_t last_use(const CallLog& log, uint64_t begin, uint64_t end) const;
 
-  Window* const window_;
+  LaneMemory* const memory_;
   const bool oversubscribed_;
   const uint64_t slot_bytes_;                // bytes of each copy
   std::array<uint64_t, kClasses> next_{};    // where the next call's part begins, by class

@@ -32,10 +32,10 @@ const RankSnapshot* last_to_enter(const CommunicatorSnapshot& snapshot, uint64_t
 }
 
 // The calls since the first look of which stamps are known.
-class Window {
+class RecentCalls {
  public:
-  Window(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank, double seconds,
-         const Job& job)
+  RecentCalls(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank, double seconds,
+              const Job& job)
       : view_(snapshot), rank_(rank), clock_(snapshot.made, job.now), now_ns_(job.now.real_ns) {
     const auto since_ns = now_ns_ - static_cast<int64_t>(seconds * 1e9);
     for (size_t i = 0; i < rank.past.size(); ++i) {
@@ -108,7 +108,7 @@ std::vector<RankRates> rates_of(const CommunicatorSnapshot& before, const Commun
     if (earlier != nullptr && seconds > 0 && rates.calls >= earlier->last_sequence()) {
       rates.calls_per_s = static_cast<double>(rates.calls - earlier->last_sequence()) / seconds;
     }
-    Window(now, rank, seconds, job).give(rates);
+    RecentCalls(now, rank, seconds, job).give(rates);
     for (const Wait& wait : rank.waits)
       rates.waits_now_s = std::max(rates.waits_now_s, job.age_s(wait));
     all.push_back(rates);

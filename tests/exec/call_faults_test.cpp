@@ -6,8 +6,8 @@
 #include <string>
 
 #include "exec/call.hpp"
+#include "fake_lane_memory.hpp"
 #include "fake_transport.hpp"
-#include "fake_window.hpp"
 
 namespace tutti {
 namespace {
@@ -40,9 +40,9 @@ class Faults : public testing::Test {
   SharedState state{};
   FakeTransport transport{state};
   RankNames names{transport, {3, 5}};
-  FakeWindow window{2, {}};
-  CallLog own{0, window.ranks(), false};
-  CallLog theirs{1, window.ranks(), false};
+  FakeLaneMemory memory{2, {}};
+  CallLog own{0, memory.ranks(), false};
+  CallLog theirs{1, memory.ranks(), false};
   CallRecord own_record{};
 };
 
@@ -72,7 +72,7 @@ TEST_F(Faults, ShowTheFirstCallThatDiffersNotTheOneWhereItIsSeen) {
 
 TEST_F(Faults, OfAPeerThatHasLeftSayWhatItsLastCallWas) {
   make(theirs, call_of(Collective::kAllgather, 8), 1);
-  window.leave(1);
+  memory.leave(1);
   make(own, call_of(Collective::kAllgather, 8), 1);
   ASSERT_EQ(own.look_at(1, 1), CallLog::Look::kIsThere);
   make(own, call_of(Collective::kReduce, 4), 2);

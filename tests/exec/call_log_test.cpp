@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "fake_window.hpp"
+#include "fake_lane_memory.hpp"
 
 namespace tutti {
 namespace {
@@ -13,7 +13,7 @@ constexpr bool kOversubscribed = true;
 class CallLogs : public ::testing::Test {
  protected:
   explicit CallLogs(bool oversubscribed = false)
-      : first(0, window.ranks(), oversubscribed), second(1, window.ranks(), oversubscribed) {}
+      : first(0, memory.ranks(), oversubscribed), second(1, memory.ranks(), oversubscribed) {}
 
   static void call(CallLog& log, uint32_t signature = 7) {
     log.start(signature);
@@ -21,7 +21,7 @@ class CallLogs : public ::testing::Test {
     log.finish(1);
   }
 
-  FakeWindow window{2, {}};
+  FakeLaneMemory memory{2, {}};
   CallLog first;
   CallLog second;
 };
@@ -106,14 +106,14 @@ TEST_F(CallLogs, OfALaterCallInTheSameLineNothingIsTold) {
 
 TEST_F(CallLogs, WhoHasLeftIsNotWaitedFor) {
   first.start(7);
-  window.leave(1);
+  memory.leave(1);
   EXPECT_EQ(first.look_at(1, 1), CallLog::Look::kFault);
   EXPECT_EQ(first.fault(), CallLog::Fault::kLeft);
 }
 
 TEST_F(CallLogs, WhatWasEnteredBeforeLeavingCounts) {
   call(second);
-  window.leave(1);
+  memory.leave(1);
   first.start(7);
   EXPECT_EQ(first.look_at(1, 1), CallLog::Look::kIsThere);
 }
@@ -131,8 +131,8 @@ TEST_F(CallLogs, LastCallsAreComparedWhenARankLeaves) {
 
 TEST_F(CallLogs, WhoLeavesEarlierIsFoundByWhoLeavesLast) {
   call(first);
-  window.leave(1);
-  window.leave(0);
+  memory.leave(1);
+  memory.leave(0);
   EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kFault);
   EXPECT_EQ(first.fault(), CallLog::Fault::kLeft);
   EXPECT_EQ(first.faulty_call(), 0U);
@@ -143,7 +143,7 @@ TEST_F(CallLogs, WhoLeavesAfterMoreCallsIsFoundByWhoLeavesAfterIt) {
   call(second);
   call(second);
   EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kIsThere) << "it waits in vain, perhaps";
-  window.leave(1);
+  memory.leave(1);
   EXPECT_EQ(first.look_at_last_calls(1), CallLog::Look::kFault);
   EXPECT_EQ(first.fault(), CallLog::Fault::kLeft);
   EXPECT_EQ(first.faulty_call(), 2U);
@@ -152,7 +152,7 @@ TEST_F(CallLogs, WhoLeavesAfterMoreCallsIsFoundByWhoLeavesAfterIt) {
 TEST_F(CallLogs, WhoHasLeftAfterACallThatDiffersIsFoundInTheNext) {
   call(first);
   call(second, 8);
-  window.leave(1);
+  memory.leave(1);
   first.start(7);
   EXPECT_EQ(first.look_at(1, 2), CallLog::Look::kFault);
   EXPECT_EQ(first.fault(), CallLog::Fault::kDiffers);

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "fake_window.hpp"
+#include "fake_lane_memory.hpp"
 
 namespace tutti {
 namespace {
@@ -19,12 +19,12 @@ class Slots : public ::testing::Test {
     return slots.place(++call, extent, slots.size_class_of(extent));
   }
 
-  FakeWindow window{2, {.slots = {.slot_bytes = kSlotBytes}}};
+  FakeLaneMemory memory{2, {.slots = {.slot_bytes = kSlotBytes}}};
   uint32_t call = 0;
 };
 
 TEST_F(Slots, CallsAlternateBetweenTheCopiesAndMoveAlong) {
-  SlotAllocator slots(&window, false);
+  SlotAllocator slots(&memory, false);
   std::vector<uint64_t> places;
   for (int i = 0; i < 5; ++i) places.push_back(place(slots, 4096));
   // Calls 1 and 3 are in one copy, 2 and 4 in the other.
@@ -32,7 +32,7 @@ TEST_F(Slots, CallsAlternateBetweenTheCopiesAndMoveAlong) {
 }
 
 TEST_F(Slots, EveryCallStaysWithinTheSlot) {
-  SlotAllocator slots(&window, false);
+  SlotAllocator slots(&memory, false);
   for (const uint64_t extent : {64UL, 256UL, 320UL, 8192UL, 8256UL, 32768UL, kSlotBytes}) {
     for (int i = 0; i < 3000; ++i) {
       const SlotAllocator::SizeClass size_class = slots.size_class_of(extent);
@@ -43,9 +43,9 @@ TEST_F(Slots, EveryCallStaysWithinTheSlot) {
 }
 
 TEST_F(Slots, AllRanksComeToTheSamePlacesWhateverTheyWrite) {
-  SlotAllocator writer(&window, false);
-  SlotAllocator reader(&window, false);
-  CallLog log(0, window.ranks(), false);
+  SlotAllocator writer(&memory, false);
+  SlotAllocator reader(&memory, false);
+  CallLog log(0, memory.ranks(), false);
   for (int i = 0; i < 2000; ++i) {
     const uint64_t extent = 64 * (1 + static_cast<uint64_t>(i * 7919) % 1024);
     log.start(7);
@@ -58,8 +58,8 @@ TEST_F(Slots, AllRanksComeToTheSamePlacesWhateverTheyWrite) {
 }
 
 TEST_F(Slots, ACallThatComesBackToAPlaceBeginsAfterTheLastOneThere) {
-  SlotAllocator slots(&window, false);
-  CallLog log(0, window.ranks(), false);
+  SlotAllocator slots(&memory, false);
+  CallLog log(0, memory.ranks(), false);
   const SlotAllocator::SizeClass size_class = slots.size_class_of(kSlotBytes);
   for (uint32_t call = 1; call <= 3; ++call) {
     log.start(7);
@@ -74,8 +74,8 @@ TEST_F(Slots, ACallThatComesBackToAPlaceBeginsAfterTheLastOneThere) {
 // The slots of every second call do not move along, so its place is that of the call before the
 // last one, however many such calls there were.
 TEST_F(Slots, CallsThatAreNotInARowComeBackToTheirPlaceSoon) {
-  SlotAllocator slots(&window, false);
-  CallLog log(0, window.ranks(), false);
+  SlotAllocator slots(&memory, false);
+  CallLog log(0, memory.ranks(), false);
   const SlotAllocator::SizeClass size_class = slots.size_class_of(64);
   for (uint32_t call = 1; call <= 100; ++call) {
     log.start(7);
@@ -90,7 +90,7 @@ TEST_F(Slots, CallsThatAreNotInARowComeBackToTheirPlaceSoon) {
 }
 
 TEST_F(Slots, MemoryIsAskedForOnceOfASizeClass) {
-  SlotAllocator slots(&window, false);
+  SlotAllocator slots(&memory, false);
   const SlotAllocator::SizeClass size_class = slots.size_class_of(64);
   EXPECT_TRUE(slots.must_grow(size_class, false));
   ASSERT_TRUE(slots.grow(size_class, false, 1).ok());
@@ -103,14 +103,14 @@ TEST_F(Slots, MemoryIsAskedForOnceOfASizeClass) {
 }
 
 TEST_F(Slots, AfterManySmallCallsTheyMoveThroughMore) {
-  SlotAllocator slots(&window, true);
+  SlotAllocator slots(&memory, true);
   const uint64_t first = slots.size_class_of(64).room;
   for (int i = 0; i < 1000; ++i) place(slots, 64);
   EXPECT_GT(slots.size_class_of(64).room, first);
 }
 
 TEST_F(Slots, TwoRanksSwapInTurn) {
-  SlotAllocator slots(&window, false);
+  SlotAllocator slots(&memory, false);
   EXPECT_TRUE(slots.swap());
   EXPECT_FALSE(slots.swap());
 }

@@ -10,7 +10,7 @@
 namespace tutti {
 namespace {
 
-WindowSizes sizes_of(const Limits& limits) {
+LaneMemorySizes sizes_of(const Limits& limits) {
   return {.slots = {.slot_bytes = limits.slots.call_bytes}, .window_bytes = limits.window_bytes};
 }
 
@@ -24,9 +24,9 @@ SequenceModel::SequenceModel(const ModelOptions& options, Calls calls)
     settings.ranks = options.ranks;
     settings.oversubscribed = options.oversubscribed;
     settings.staging = Staging::kCache;
-    auto window = std::make_unique<WatchedWindow>(witness_, rank, sizes_of(options.limits));
+    auto memory = std::make_unique<WatchedMemory>(witness_, rank, sizes_of(options.limits));
     ranks_.emplace_back().lane = std::make_unique<WatchedLane>(
-        settings, transport_, std::move(window), std::make_unique<NoMessages>(),
+        settings, transport_, std::move(memory), std::make_unique<NoMessages>(),
         WatchedParts{witness_, rank, options.omission});
   }
 }

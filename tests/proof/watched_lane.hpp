@@ -22,8 +22,8 @@ enum class Omission : uint8_t {
 
 class WatchedLog : public CallLog {
  public:
-  WatchedLog(int rank, std::span<const Window::Rank> ranks, bool oversubscribed, Witness& witness,
-             Omission omission)
+  WatchedLog(int rank, std::span<const LaneMemory::Rank> ranks, bool oversubscribed,
+             Witness& witness, Omission omission)
       : CallLog(rank, ranks, oversubscribed), rank_(rank), witness_(witness), omission_(omission) {}
 
   void start(uint32_t signature) {
@@ -90,8 +90,8 @@ class WatchedLog : public CallLog {
 
 class WatchedSlots : public SlotAllocator {
  public:
-  WatchedSlots(Window* window, bool oversubscribed, Omission omission)
-      : SlotAllocator(window, oversubscribed), omission_(omission) {}
+  WatchedSlots(LaneMemory* memory, bool oversubscribed, Omission omission)
+      : SlotAllocator(memory, oversubscribed), omission_(omission) {}
   bool swap() { return omission_ != Omission::kSwap && SlotAllocator::swap(); }
 
  private:
@@ -99,12 +99,12 @@ class WatchedSlots : public SlotAllocator {
 };
 
 // Ranks read buffers of one another by it, which have no content.
-class WatchedWindow final : public Window {
+class WatchedMemory final : public LaneMemory {
  public:
-  WatchedWindow(Witness& witness, int rank, WindowSizes sizes)
+  WatchedMemory(Witness& witness, int rank, LaneMemorySizes sizes)
       : witness_(witness), rank_(rank), sizes_(sizes) {}
   [[nodiscard]] std::span<const Rank> ranks() const override { return witness_.shared(); }
-  [[nodiscard]] WindowSizes sizes() const override { return sizes_; }
+  [[nodiscard]] LaneMemorySizes sizes() const override { return sizes_; }
   Status pull(int peer, void* dst, uint64_t address, uint64_t bytes) override {
     witness_.pulls(rank_, peer, address, bytes);
     witness_.writes(rank_, dst, bytes);
@@ -118,7 +118,7 @@ class WatchedWindow final : public Window {
  private:
   Witness& witness_;
   const int rank_;
-  const WindowSizes sizes_;
+  const LaneMemorySizes sizes_;
 };
 
 // Of calls that send none.
@@ -137,11 +137,12 @@ struct WatchedParts {
   int rank;
   Omission omission;
 
-  [[nodiscard]] Log log(int own, std::span<const Window::Rank> ranks, bool oversubscribed) const {
+  [[nodiscard]] Log log(int own, std::span<const LaneMemory::Rank> ranks,
+                        bool oversubscribed) const {
     return {own, ranks, oversubscribed, witness, omission};
   }
-  [[nodiscard]] Slots slots(Window* window, bool oversubscribed) const {
-    return {window, oversubscribed, omission};
+  [[nodiscard]] Slots slots(LaneMemory* memory, bool oversubscribed) const {
+    return {memory, oversubscribed, omission};
   }
   [[nodiscard]] Engine engine() const { return {witness, rank}; }
 };

@@ -14,7 +14,7 @@ size_t lines_for(uint64_t bytes) { return (bytes + sizeof(CallLine) - 1) / sizeo
 
 }  // namespace
 
-Witness::Witness(int ranks, const WindowSizes& sizes)
+Witness::Witness(int ranks, const LaneMemorySizes& sizes)
     : ranks_(static_cast<size_t>(ranks)), lines_(ranks_.size()) {
   const size_t of_slot = lines_for(sizes.slots.slot_bytes);
   const size_t of_rank = kCallLines + 3 * of_slot + lines_for(sizes.window_bytes);
@@ -26,7 +26,7 @@ Witness::Witness(int ranks, const WindowSizes& sizes)
     here.pulled.assign(ranks_.size(), 0);
     CallLine* line = &memory_[of_rank * static_cast<size_t>(rank)];
     Lines& others = lines_[static_cast<size_t>(rank)];
-    Window::Rank& shared = shared_.emplace_back();
+    LaneMemory::Rank& shared = shared_.emplace_back();
     shared = {.calls = line,
               .records = others.records.data(),
               .progress = &others.progress,

@@ -20,11 +20,11 @@ namespace tutti {
 
 class Witness {
  public:
-  Witness(int ranks, const WindowSizes& sizes);
+  Witness(int ranks, const LaneMemorySizes& sizes);
   Witness(const Witness&) = delete;
 
   // The memory that the ranks share.
-  [[nodiscard]] std::span<const Window::Rank> shared() const { return shared_; }
+  [[nodiscard]] std::span<const LaneMemory::Rank> shared() const { return shared_; }
   [[nodiscard]] int ranks() const { return static_cast<int>(ranks_.size()); }
   // Addresses of a rank's own buffers, at which there is nothing.
   [[nodiscard]] static std::byte* buffers_of(int rank);
@@ -77,7 +77,7 @@ class Witness {
   std::vector<Rank> ranks_;
   std::vector<CallLine> memory_;  // of all ranks; lines, slots and windows
   std::vector<Lines> lines_;
-  std::vector<Window::Rank> shared_;
+  std::vector<LaneMemory::Rank> shared_;
   std::vector<Region> regions_;
   std::string fault_;
   int faulty_rank_ = -1;

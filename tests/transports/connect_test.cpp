@@ -59,14 +59,14 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
     SharedMemory* const memory = self.transport.shared_memory();
     if (memory == nullptr) GTEST_SKIP() << "this transport shares no memory";
     for (int lane = 0; lane < 2; ++lane) {
-      auto window = memory->open_window(lane);
-      ASSERT_TRUE(window.ok()) << error_of(window);
-      ASSERT_EQ((*window)->ranks().size(), 5u);
-      EXPECT_EQ((*window)->ranks()[0].window, nullptr);
-      ASSERT_TRUE((*window)->map_slots().ok());
-      ASSERT_TRUE((*window)->map_windows().ok());
-      ASSERT_TRUE((*window)->reserve_window().ok());
-      const auto mine = (*window)->ranks()[static_cast<size_t>(self.rank)];
+      auto opened = memory->open_lane_memory(lane);
+      ASSERT_TRUE(opened.ok()) << error_of(opened);
+      ASSERT_EQ((*opened)->ranks().size(), 5u);
+      EXPECT_EQ((*opened)->ranks()[0].window, nullptr);
+      ASSERT_TRUE((*opened)->map_slots().ok());
+      ASSERT_TRUE((*opened)->map_windows().ok());
+      ASSERT_TRUE((*opened)->reserve_window().ok());
+      const auto mine = (*opened)->ranks()[static_cast<size_t>(self.rank)];
       const int mark = 1 + self.rank + 10 * lane;
       std::memset(mine.slots[0], mark, 4096);
       std::memset(mine.slots[1], mark + 100, 4096);
@@ -78,7 +78,7 @@ TEST_P(Connect, WhatARankWritesInItsWindowAllCanRead) {
       mine.progress->tick = static_cast<uint32_t>(mark);
       self.meet_all();
       for (int r = 0; r < 5; ++r) {
-        const auto peer = (*window)->ranks()[static_cast<size_t>(r)];
+        const auto peer = (*opened)->ranks()[static_cast<size_t>(r)];
         const int theirs = 1 + r + 10 * lane;
         EXPECT_EQ(peer.slots[0][4095], static_cast<std::byte>(theirs));
         EXPECT_EQ(peer.slots[1][0], static_cast<std::byte>(theirs + 100));
@@ -99,8 +99,8 @@ TEST_P(Connect, RanksPullFromOneAnother) {
   run_connected(*GetParam(), 3, 1, [](const Connected& self) {
     SharedMemory* const memory = self.transport.shared_memory();
     if (memory == nullptr) GTEST_SKIP() << "this transport shares no memory";
-    auto window = memory->open_window(0);
-    ASSERT_TRUE(window.ok()) << error_of(window);
+    auto opened = memory->open_lane_memory(0);
+    ASSERT_TRUE(opened.ok()) << error_of(opened);
     if (!memory->can_pull()) GTEST_SKIP() << "ranks cannot read one another's memory";
     std::vector<uint32_t> mine(100'000);
     for (size_t i = 0; i < mine.size(); ++i)
@@ -112,7 +112,7 @@ TEST_P(Connect, RanksPullFromOneAnother) {
       uint64_t theirs = 0;
       std::memcpy(&theirs, (*addresses)[static_cast<size_t>(peer)].data(), sizeof theirs);
       std::vector<uint32_t> pulled(mine.size() - 1);
-      const tutti::Status status = (*window)->pull(peer, pulled.data(), theirs + sizeof(uint32_t),
+      const tutti::Status status = (*opened)->pull(peer, pulled.data(), theirs + sizeof(uint32_t),
                                                    pulled.size() * sizeof(uint32_t));
       ASSERT_TRUE(status.ok()) << status.message();
       for (size_t i = 0; i < pulled.size(); ++i) {
@@ -120,7 +120,7 @@ TEST_P(Connect, RanksPullFromOneAnother) {
       }
     }
     uint32_t nothing = 0;
-    const tutti::Status status = (*window)->pull((self.rank + 1) % 3, &nothing, 0, sizeof nothing);
+    const tutti::Status status = (*opened)->pull((self.rank + 1) % 3, &nothing, 0, sizeof nothing);
     EXPECT_EQ(status.code(), tutti::Code::kSystem);
     self.meet_all();
   });
@@ -144,8 +144,8 @@ TEST_P(Connect, ALaneThatIsNotThereIsAnError) {
   run_connected(*GetParam(), 2, 1, [](const Connected& self) {
     SharedMemory* const memory = self.transport.shared_memory();
     if (memory == nullptr) GTEST_SKIP() << "this transport shares no memory";
-    EXPECT_FALSE(memory->open_window(1).ok());
-    EXPECT_FALSE(memory->open_window(-1).ok());
+    EXPECT_FALSE(memory->open_lane_memory(1).ok());
+    EXPECT_FALSE(memory->open_lane_memory(-1).ok());
   });
 }
 
@@ -180,7 +180,7 @@ TEST_P(Connect, ASingleRankConnectsToItself) {
   run_connected(*GetParam(), 1, 1, [](const Connected& self) {
     EXPECT_EQ(self.transport.process(0).pid, getpid());
     SharedMemory* const memory = self.transport.shared_memory();
-    EXPECT_TRUE(memory == nullptr || memory->open_window(0).ok());
+    EXPECT_TRUE(memory == nullptr || memory->open_lane_memory(0).ok());
   });
 }
 

@@ -116,9 +116,9 @@ TEST_F(Direct, AWarmSmallAllreduceMakesFewCallsOfTheDriver) {
 
 // How many calls of the host this rank has made.
 uint64_t calls_of_host(const OnView& on) {
-  const auto window = on.comm->inside->shared_memory().open_window(0);
-  if (!window.ok()) throw std::runtime_error(std::string(window.status().message()));
-  const tutti::RecordLine* const lines = (*window)->ranks()[static_cast<size_t>(on.rank)].records;
+  const auto opened = on.comm->inside->shared_memory().open_lane_memory(0);
+  if (!opened.ok()) throw std::runtime_error(std::string(opened.status().message()));
+  const tutti::RecordLine* const lines = (*opened)->ranks()[static_cast<size_t>(on.rank)].records;
   uint64_t last = 0;
   for (uint32_t i = 0; i < tutti::kCallLines; ++i) {
     last = std::max(last, lines[i].record.sequence);

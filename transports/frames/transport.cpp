@@ -24,7 +24,7 @@ namespace {
 struct Card {
   uint32_t cookie;  // rank 0's counts; of another byte order it looks wrong to all
   uint32_t magic;
-  WindowSizes sizes;
+  LaneMemorySizes sizes;
   int32_t lanes;
   int32_t channels;
   int32_t pid;

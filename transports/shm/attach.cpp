@@ -35,7 +35,7 @@ constexpr size_t kMostUntaken = 64;
 
 struct Card {
   uint64_t total_bytes;
-  WindowSizes sizes;
+  LaneMemorySizes sizes;
   int32_t lanes;
   int32_t pid;
   Random128 name;   // the maker's socket

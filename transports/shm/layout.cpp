@@ -21,7 +21,7 @@ constexpr uint64_t unsigned_of(int value) { return static_cast<uint64_t>(value);
 
 }  // namespace
 
-Layout::Layout(int ranks, int lanes, int channels, WindowSizes sizes)
+Layout::Layout(int ranks, int lanes, int channels, LaneMemorySizes sizes)
     : ranks_(unsigned_of(ranks)),
       lanes_(unsigned_of(lanes)),
       channels_(unsigned_of(channels)),

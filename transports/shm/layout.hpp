@@ -84,12 +84,12 @@ struct Extent {
 
 class Layout {
  public:
-  Layout(int ranks, int lanes, int channels, WindowSizes sizes);
+  Layout(int ranks, int lanes, int channels, LaneMemorySizes sizes);
 
   [[nodiscard]] int ranks() const { return static_cast<int>(ranks_); }
   [[nodiscard]] int lanes() const { return static_cast<int>(lanes_); }
   [[nodiscard]] int channels() const { return static_cast<int>(channels_); }
-  [[nodiscard]] const WindowSizes& sizes() const { return sizes_; }
+  [[nodiscard]] const LaneMemorySizes& sizes() const { return sizes_; }
   [[nodiscard]] uint64_t total_bytes() const { return total_; }
 
   // The bytes that are mapped at the start.
@@ -145,7 +145,7 @@ class Layout {
   uint64_t ranks_;
   uint64_t lanes_;
   uint64_t channels_;
-  WindowSizes sizes_;
+  LaneMemorySizes sizes_;
   uint64_t state_ = 0;
   uint64_t sleepers_ = 0;
   uint64_t bells_ = 0;

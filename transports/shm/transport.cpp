@@ -14,10 +14,10 @@ namespace tutti {
 namespace shm {
 namespace {
 
-class ShmWindow final : public Window {
+class ShmLaneMemory final : public LaneMemory {
  public:
-  ShmWindow(const Attached& attached, const Layout& layout, const Arenas& arenas,
-            const Notifier& notifier, int lane, int rank)
+  ShmLaneMemory(const Attached& attached, const Layout& layout, const Arenas& arenas,
+                const Notifier& notifier, int lane, int rank)
       : region_(*attached.region),
         layout_(layout),
         lane_(lane),
@@ -37,7 +37,7 @@ class ShmWindow final : public Window {
     }
   }
   [[nodiscard]] std::span<const Rank> ranks() const override { return ranks_; }
-  [[nodiscard]] WindowSizes sizes() const override { return sizes_; }
+  [[nodiscard]] LaneMemorySizes sizes() const override { return sizes_; }
   Status map_windows() override {
     return map(windows_, layout_.windows(lane_), [this](Rank& place, int rank) {
       place.window = windows_.at<std::byte>(layout_.window(rank, lane_));
@@ -116,7 +116,7 @@ class ShmWindow final : public Window {
   const Arenas& arenas_;
   const Notifier& notifier_;
   FallbackCopy fallback_copy_;
-  const WindowSizes sizes_;
+  const LaneMemorySizes sizes_;
   Mapping slots_;  // of all ranks, as are the following
   Mapping ping_pong_;
   Mapping windows_;
@@ -178,13 +178,13 @@ class ShmTransport final : public Transport, private SharedMemory, private Recov
   }
 
  private:
-  Result<std::unique_ptr<Window>> open_window(int lane) override {
+  Result<std::unique_ptr<LaneMemory>> open_lane_memory(int lane) override {
     if (lane < 0 || lane >= layout_.lanes()) {
       return Status::format(Code::kInternal, "lane {} was asked for, there are {}", lane,
                             layout_.lanes());
     }
-    return std::unique_ptr<Window>(
-        std::make_unique<ShmWindow>(attached_, layout_, arenas_, notifier_, lane, rank_));
+    return std::unique_ptr<LaneMemory>(
+        std::make_unique<ShmLaneMemory>(attached_, layout_, arenas_, notifier_, lane, rank_));
   }
 
   [[nodiscard]] bool can_pull() const override { return can_pull_; }

@@ -13,9 +13,10 @@
 namespace tutti {
 
 // Slots and windows have no memory: who needs to know what lies there keeps it beside.
-class FakeWindow : public Window {
+class FakeLaneMemory : public LaneMemory {
  public:
-  FakeWindow(int ranks, WindowSizes sizes) : sizes_(sizes), memory_(static_cast<size_t>(ranks)) {
+  FakeLaneMemory(int ranks, LaneMemorySizes sizes)
+      : sizes_(sizes), memory_(static_cast<size_t>(ranks)) {
     for (Memory& each : memory_) {
       ranks_.push_back({.calls = each.calls.data(),
                         .records = each.records.data(),
@@ -27,7 +28,7 @@ class FakeWindow : public Window {
     }
   }
   [[nodiscard]] std::span<const Rank> ranks() const override { return ranks_; }
-  [[nodiscard]] WindowSizes sizes() const override { return sizes_; }
+  [[nodiscard]] LaneMemorySizes sizes() const override { return sizes_; }
   Status pull(int, void*, uint64_t, uint64_t) override { return {Code::kInternal, "no buffers"}; }
   Result<bool> ask_for(int, void*, uint64_t, uint64_t) override {
     return Status(Code::kInternal, "no buffers");
@@ -42,7 +43,7 @@ class FakeWindow : public Window {
     Progress progress{};
     Departure departure{};
   };
-  const WindowSizes sizes_;
+  const LaneMemorySizes sizes_;
   std::vector<Memory> memory_;
   std::vector<Rank> ranks_;
 };
