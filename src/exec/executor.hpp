@@ -33,7 +33,8 @@ class Executor : public HelpedProgress {
   // Waits for a queued operation, helping it along; any thread. Gives kTimeout without breaking
   // anything after timeout_ms.
   Status wait(Operation& operation, int64_t timeout_ms);
-  // An operation has ended, in the thread that drove its last part. `over`: nobody is inside it.
+  // An operation has ended, in the thread that drove its last lane plan. `over`: nobody is inside
+  // it.
   void operation_ended(bool over);
   void help() override;
   // Waits until nothing is queued.

@@ -31,20 +31,20 @@ Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom);
 Status Operation::wait_inside(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
 HelpedProgress& Operation::progress() const { return executor_; }
 
-void Operation::begin_parts(int64_t timeout_ms) {
+void Operation::begin_lane_plans(int64_t timeout_ms) {
   const int64_t now_ms = rough_ms();
   deadline_ms_ = rough_deadline_ms(timeout_ms, now_ms);
   long_from_ms_ = rough_deadline_ms(kLongAfterMs, now_ms);
   awaited_ms_.store(kNever, std::memory_order_relaxed);
-  parts_left_.store(plan_->lanes.size(), std::memory_order_relaxed);
+  lanes_left_.store(plan_->lanes.size(), std::memory_order_relaxed);
 }
 
-void Operation::end_part(const Status& status) {
+void Operation::end_lane_plan(const Status& status) {
   if (!status.ok()) {
     const std::lock_guard lock(error_lock_);
     if (first_error_.ok()) first_error_ = status;
   }
-  if (parts_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (lanes_left_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
   if (first_error_.ok()) {
     TUTTI_PROBE(call_leave, executor_.settings(), sequence_);
   }
@@ -84,18 +84,19 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   return {};
 }
 
-// Queues its parts; `begun`: the first lane runs it already. The operation may end and be gone.
+// Queues its lane plans; `begun`: the first lane runs it already. The operation may end and be
+// gone.
 void Executor::queue(Operation& operation, bool begun) {
-  operation.begin_parts(timeout_ms());
-  const size_t parts = operation.plan().lanes.size();
+  operation.begin_lane_plans(timeout_ms());
+  const size_t lanes = operation.plan().lanes.size();
   one_begins();
-  for (size_t lane = 0; lane < parts; ++lane) {
+  for (size_t lane = 0; lane < lanes; ++lane) {
     if (queues_[lane]->push(operation, begun)) continue;
     health_.fail(out_of_memory());
     if (begun) queues_[lane]->lanes().abandon();
-    operation.end_part(out_of_memory());
+    operation.end_lane_plan(out_of_memory());
   }
-  for (size_t lane = 1; lane < parts; ++lane) wake(static_cast<int>(lane));
+  for (size_t lane = 1; lane < lanes; ++lane) wake(static_cast<int>(lane));
 }
 
 // Begins an operation while no other is outstanding; returns whether it ended at once.

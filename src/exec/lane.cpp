@@ -8,6 +8,6 @@
 
 namespace tutti {
 
-template class BasicLane<HostParts>;
+template class BasicLane<HostComponents>;
 
 }  // namespace tutti

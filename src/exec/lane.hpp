@@ -7,7 +7,7 @@
 // A lane belongs to one thread at a time (exec/lane_queue.hpp says to which) and never waits:
 // advance() goes on until it would have to.
 //
-// The lane itself runs the steps. The steps need parts, each with its own state:
+// The lane itself runs the steps. The steps need components, each with its own state:
 //   CallLog        who has entered which call, and when this rank may begin the next
 //   SlotAllocator  where in the slots a call has its own
 //   Addresses      where in this process all that a schedule names lies
@@ -18,8 +18,8 @@
 //   PeerReader     buffers of peers that are read where they lie
 //
 // A lane touches shared memory by its log, its engine and its memory alone. So the proof of
-// sequences of calls (tests/proof/) runs this very lane. Its parts keep account of who knows what
-// instead of moving bytes, and leave out a rule to see that it is missed.
+// sequences of calls (tests/proof/) runs this very lane. Its components keep account of who knows
+// what instead of moving bytes, and leave out a rule to see that it is missed.
 //
 // A call ends when all peers have entered it. A schedule that may run ahead (Traits::runs_ahead),
 // as that of a broadcast's root, ends at once.
@@ -62,8 +62,8 @@ struct LaneSettings {
   std::vector<int> numbers = {};
 };
 
-// The parts of all lanes but those of the proof.
-struct HostParts {
+// The components of all lanes but those of the proof.
+struct HostComponents {
   using Log = CallLog;
   using Slots = SlotAllocator;
   using Engine = HostEngine;
@@ -74,18 +74,18 @@ struct HostParts {
   static Engine engine() { return {}; }
 };
 
-template <typename Parts>
+template <typename Components>
 class BasicLane {
  public:
   // `memory` may be null: then ranks share no memory. `transport` outlives the lane.
   BasicLane(LaneSettings settings, Transport& transport, std::unique_ptr<LaneMemory> memory,
-            std::unique_ptr<Endpoint> endpoint, const Parts& parts = {});
+            std::unique_ptr<Endpoint> endpoint, const Components& components = {});
 
-  // Begins `part`, which is of `plan`, on the buffers of `call`; plan and call stay in place until
-  // it is done. `record` describes the call in texts and to peers. `chain` is the hash of the
+  // Begins `lane_plan`, which is of `plan`, on the buffers of `call`; plan and call stay in place
+  // until it is done. `record` describes the call in texts and to peers. `chain` is the hash of the
   // communicator's calls up to this one, which messages carry; 0 where no journal keeps it
   // (exec/journal.hpp).
-  void start(const Plan& plan, const ScheduledPlan& part, const Call& call,
+  void start(const Plan& plan, const ScheduledPlan& lane_plan, const Call& call,
              const CallRecord& record, uint32_t chain);
   // Runs until done, blocked on a peer, before the step `stop` (which counts as blocked), or failed
   // (then see status()).
@@ -180,18 +180,18 @@ class BasicLane {
   const RankNames names_;
   const std::unique_ptr<LaneMemory> memory_;
   const std::unique_ptr<Endpoint> endpoint_;
-  typename Parts::Log log_;
-  typename Parts::Slots slots_;
+  typename Components::Log log_;
+  typename Components::Slots slots_;
   Addresses addresses_;
   StagingPolicy staging_;
   CallTrials trials_;
-  typename Parts::Engine engine_;
+  typename Components::Engine engine_;
   StepMessages messages_;
   PeerReader reader_;
 
   // The schedule that runs; null between calls.
   const Plan* plan_ = nullptr;
-  const ScheduledPlan* part_ = nullptr;
+  const ScheduledPlan* lane_plan_ = nullptr;
   const Call* arguments_ = nullptr;
   CallRecord record_{};
   bool begun_ = false;  // the log has let it begin
@@ -201,7 +201,7 @@ class BasicLane {
   Status status_;
 };
 
-using Lane = BasicLane<HostParts>;
-extern template class BasicLane<HostParts>;
+using Lane = BasicLane<HostComponents>;
+extern template class BasicLane<HostComponents>;
 
 }  // namespace tutti

@@ -12,15 +12,15 @@
 
 namespace tutti {
 
-template <typename Parts>
-bool BasicLane<Parts>::fail(Status status) {
+template <typename Components>
+bool BasicLane<Components>::fail(Status status) {
   status_ = std::move(status);
   return false;
 }
 
-template <typename Parts>
-std::string BasicLane<Parts>::blocked_on() const {
-  if (part_ == nullptr) return "";
+template <typename Components>
+std::string BasicLane<Components>::blocked_on() const {
+  if (lane_plan_ == nullptr) return "";
   std::string text;
   const auto add = [&text](const std::string& sentence) {
     text += (text.empty() ? "" : "; ") + sentence;
@@ -32,13 +32,13 @@ std::string BasicLane<Parts>::blocked_on() const {
   }
   if (!text.empty()) return text;
   const std::string_view entered = memory_ != nullptr ? " entered the call but" : "";
-  const std::vector<Step>& steps = part_->schedule.steps;
+  const std::vector<Step>& steps = lane_plan_->schedule.steps;
   const Step* step = next_ < steps.size() ? &steps[next_] : nullptr;
   if (step != nullptr && step->kind != StepKind::kFence) {
     const int peer = step->peer == kAllPeers ? next_peer_ : step->peer;
     if (peer < 0 || peer >= ranks_ || peer == rank_) return text;
     const std::string what =
-        names_.is_part() ? "its part of it" : to_string(*step, part_->schedule);
+        names_.is_subset() ? "its part of it" : to_string(*step, lane_plan_->schedule);
     add(fmt::format("{}{} is late for: {}", names_.of(peer), entered, what));
   } else if (messages_.sends()) {
     add(fmt::format("{}{} has not taken {} bytes sent to it", names_.of(messages_.receiver()),
@@ -47,10 +47,10 @@ std::string BasicLane<Parts>::blocked_on() const {
   return text;
 }
 
-template <typename Parts>
-std::vector<int> BasicLane<Parts>::waits_for() const {
+template <typename Components>
+std::vector<int> BasicLane<Components>::waits_for() const {
   std::vector<int> peers;
-  if (part_ == nullptr) return peers;
+  if (lane_plan_ == nullptr) return peers;
   const uint32_t wanted = begun_ ? log_.call() : log_.begins_after();
   for (int peer = 0; memory_ != nullptr && peer < ranks_; ++peer) {
     if (peer != rank_ && !reached(log_.last_call_of(peer), wanted)) {
@@ -59,10 +59,10 @@ std::vector<int> BasicLane<Parts>::waits_for() const {
   }
   // Receives are not posted past any other step that can block, so that is what comes next.
   if (messages_.receives()) {
-    peers.push_back(names_.number_of(part_->schedule.steps[next_].peer));
+    peers.push_back(names_.number_of(lane_plan_->schedule.steps[next_].peer));
     return peers;
   }
-  const std::vector<Step>& steps = part_->schedule.steps;
+  const std::vector<Step>& steps = lane_plan_->schedule.steps;
   if (peers.empty() && next_ < steps.size() && steps[next_].kind == StepKind::kAwait) {
     const int peer = steps[next_].peer == kAllPeers ? next_peer_ : steps[next_].peer;
     if (peer >= 0 && peer < ranks_ && peer != rank_) peers.push_back(names_.number_of(peer));
@@ -72,8 +72,8 @@ std::vector<int> BasicLane<Parts>::waits_for() const {
   return peers;
 }
 
-template <typename Parts>
-bool BasicLane<Parts>::knows_last_calls(Status& differs) {
+template <typename Components>
+bool BasicLane<Components>::knows_last_calls(Status& differs) {
   if (memory_ == nullptr) return true;
   bool knows = true;
   for (int peer = 0; peer < ranks_; ++peer) {
@@ -88,18 +88,18 @@ bool BasicLane<Parts>::knows_last_calls(Status& differs) {
   return knows;
 }
 
-template <typename Parts>
-Advance BasicLane<Parts>::advance(StepTrace& trace) {
+template <typename Components>
+Advance BasicLane<Components>::advance(StepTrace& trace) {
   const uint64_t sequence = record_.sequence;
   trace.enter(sequence);
   for (;;) {
-    const ScheduledPlan* const part = part_;
-    const std::vector<Step>& steps = part->schedule.steps;
+    const ScheduledPlan* const lane_plan = lane_plan_;
+    const std::vector<Step>& steps = lane_plan->schedule.steps;
     const size_t first = next_;
     const Advance outcome = advance(first + 1);
     const size_t end = outcome == Advance::kDone ? steps.size() : std::min(next_, steps.size());
     for (size_t i = first; i < end; ++i) trace.add(steps[i], sequence, names_);
-    const bool moved = end != first || part_ != part;
+    const bool moved = end != first || lane_plan_ != lane_plan;
     if (outcome != Advance::kBlocked || !moved) return outcome;
   }
 }

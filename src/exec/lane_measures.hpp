@@ -9,36 +9,36 @@
 
 namespace tutti {
 
-template <typename Parts>
-[[gnu::noinline]] void BasicLane<Parts>::start_trial() {
+template <typename Components>
+[[gnu::noinline]] void BasicLane<Components>::start_trial() {
   const Arms& arms = plan_->arms;
   const size_t arm = trials_.start(arms, block_bytes(), trials_.decides(arms) ? now_s() : 0);
-  if (arm > 0) part_ = part_->other_arms[arm - 1].get();
+  if (arm > 0) lane_plan_ = lane_plan_->other_arms[arm - 1].get();
 }
 
-template <typename Parts>
-[[gnu::noinline]] void BasicLane<Parts>::finish_trial() {
+template <typename Components>
+[[gnu::noinline]] void BasicLane<Components>::finish_trial() {
   const CallTrials::Ended ended = {
       .collective = arguments_->collective,
       .call = log_.call(),
       .block_bytes = block_bytes(),
       .ranks = ranks_,
-      .reads_peers = part_->schedule.exports_buffers,
-      .slots_are_new = part_->slot_extent > 0 && slots_.is_new(log_.call()),
+      .reads_peers = lane_plan_->schedule.exports_buffers,
+      .slots_are_new = lane_plan_->slot_extent > 0 && slots_.is_new(log_.call()),
       .at_s = trials_.is_timed() ? now_s() : 0};
   const std::byte* payload = log_.line_of(plan_->arms.coordinator, log_.call()).payload;
   trials_.finish(plan_->arms, ended, payload + kBufferAddressesBytes);
 }
 
 // Times a load of a peer's record of the call, which no other rank reads unless a call fails.
-template <typename Parts>
-[[gnu::noinline]] void BasicLane<Parts>::time_load(uint32_t call) {
+template <typename Components>
+[[gnu::noinline]] void BasicLane<Components>::time_load(uint32_t call) {
   staging_.probe(&log_.record_at(staging_.next_probed(), call), call);
 }
 
 // The load that finds a new tick is the one that has fetched its line from the writer.
-template <typename Parts>
-[[gnu::noinline]] uint32_t BasicLane<Parts>::watched_tick(int peer) {
+template <typename Components>
+[[gnu::noinline]] uint32_t BasicLane<Components>::watched_tick(int peer) {
   const std::atomic<uint32_t>& tick = log_.tick_of(peer);
   const uint32_t cycles = load_cycles(&tick);
   const uint32_t now = tick.load(std::memory_order_acquire);

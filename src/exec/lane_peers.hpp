@@ -10,26 +10,26 @@
 
 namespace tutti {
 
-template <typename Parts>
-[[gnu::noinline]] Status BasicLane<Parts>::map_windows() {
+template <typename Components>
+[[gnu::noinline]] Status BasicLane<Components>::map_windows() {
   Status mapped = addresses_.map_windows();
-  return mapped.ok() && part_->traits.writes_window ? memory_->reserve_window() : mapped;
+  return mapped.ok() && lane_plan_->traits.writes_window ? memory_->reserve_window() : mapped;
 }
 
 // The other schedule goes on behind the entry, with which both begin, and which is done.
-template <typename Parts>
-bool BasicLane<Parts>::go_on_mapped() {
+template <typename Components>
+bool BasicLane<Components>::go_on_mapped() {
   trials_.forget_time();
-  part_ = part_->when_mapped.get();
+  lane_plan_ = lane_plan_->when_mapped.get();
   next_ = 1;
-  addresses_.set_scratch(engine_.scratch(part_->schedule.scratch_bytes));
+  addresses_.set_scratch(engine_.scratch(lane_plan_->schedule.scratch_bytes));
   addresses_.take_mapped_buffers();
   return true;
 }
 
 // The source is an address of the peer's process.
-template <typename Parts>
-bool BasicLane<Parts>::pull(const Step& step) {
+template <typename Components>
+bool BasicLane<Components>::pull(const Step& step) {
   const auto from = reinterpret_cast<uint64_t>(addresses_.of(step.src));
   if (!reader_.asks()) {
     if (const std::byte* seen = memory_->mapped(step.peer, from, step.bytes)) {
@@ -41,17 +41,17 @@ bool BasicLane<Parts>::pull(const Step& step) {
   return read.ok() ? *read : fail(read.status());
 }
 
-template <typename Parts>
-bool BasicLane<Parts>::expect(const Step& step) {
+template <typename Components>
+bool BasicLane<Components>::expect(const Step& step) {
   const auto head = engine_.template get<BlockHead>(addresses_.of(step.src));
   if (head.bytes == step.bytes) [[likely]]
     return true;
   return fail(faults().of_size(step.peer, step.bytes, fmt::format("{} bytes", head.bytes)));
 }
 
-template <typename Parts>
-bool BasicLane<Parts>::receive(const Step& step) {
-  messages_.post(part_->schedule, part_->receives, next_,
+template <typename Components>
+bool BasicLane<Components>::receive(const Step& step) {
+  messages_.post(lane_plan_->schedule, lane_plan_->receives, next_,
                  [this](const Ref& ref) { return addresses_.of(ref); });
   switch (messages_.receive(step.bytes)) {
     case StepMessages::Received::kDone: return true;

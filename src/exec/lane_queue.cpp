@@ -104,7 +104,7 @@ bool LaneQueue::step() {
     queue_.pop_front();
   }
   length_.fetch_sub(1, std::memory_order_release);
-  operation->end_part(status);
+  operation->end_lane_plan(status);
   return true;
 }
 

@@ -29,8 +29,8 @@ class LaneQueue {
     const HelpedProgress& progress;
   };
 
-  // The lanes run part `index` of each plan. `jams` are the notes in which it says that a call has
-  // held up others; null: in none.
+  // The lanes run lane plan `index` of each plan. `jams` are the notes in which it says that a call
+  // has held up others; null: in none.
   LaneQueue(const Shared& shared, size_t index, std::unique_ptr<LaneGroup> lanes,
             WaitReporter reporter, Notes* jams)
       : shared_(shared),
@@ -42,7 +42,7 @@ class LaneQueue {
   // `started`: the lanes run it already, and the queue is empty. False if memory is lacking.
   bool push(Operation& operation, bool started) noexcept;
   // Runs the operation at the front as far as it goes, unless another thread does. Returns whether
-  // its part ended here.
+  // its lane plan ended here.
   bool drive() noexcept;
   [[nodiscard]] bool empty() const { return length_.load(std::memory_order_acquire) == 0; }
   // Whether a thread drives it at this moment.

@@ -11,69 +11,71 @@
 
 namespace tutti {
 
-template <typename Parts>
-BasicLane<Parts>::BasicLane(LaneSettings settings, Transport& transport,
-                            std::unique_ptr<LaneMemory> memory, std::unique_ptr<Endpoint> endpoint,
-                            const Parts& parts)
+template <typename Components>
+BasicLane<Components>::BasicLane(LaneSettings settings, Transport& transport,
+                                 std::unique_ptr<LaneMemory> memory,
+                                 std::unique_ptr<Endpoint> endpoint, const Components& components)
     : rank_(settings.rank),
       ranks_(settings.ranks),
       transport_(transport),
       names_(transport, std::move(settings.numbers)),
       memory_(std::move(memory)),
       endpoint_(std::move(endpoint)),
-      log_(parts.log(rank_,
-                     memory_ == nullptr ? std::span<const LaneMemory::Rank>() : memory_->ranks(),
-                     settings.oversubscribed)),
-      slots_(parts.slots(memory_.get(), settings.oversubscribed)),
+      log_(components.log(
+          rank_, memory_ == nullptr ? std::span<const LaneMemory::Rank>() : memory_->ranks(),
+          settings.oversubscribed)),
+      slots_(components.slots(memory_.get(), settings.oversubscribed)),
       addresses_(rank_, memory_.get()),
       staging_(rank_, ranks_, settings.staging),
       trials_(rank_),
-      engine_(parts.engine()),
+      engine_(components.engine()),
       messages_(*endpoint_),
       reader_(transport, memory_.get(), names_) {}
 
 // ---- the beginning -----------------------------------------------------------------------------
 
-template <typename Parts>
-void BasicLane<Parts>::start(const Plan& plan, const ScheduledPlan& part, const Call& call,
-                             const CallRecord& record, uint32_t chain) {
+template <typename Components>
+void BasicLane<Components>::start(const Plan& plan, const ScheduledPlan& lane_plan,
+                                  const Call& call, const CallRecord& record, uint32_t chain) {
   plan_ = &plan;
-  part_ = &part;
+  lane_plan_ = &lane_plan;
   arguments_ = &call;
-  if (!part_->other_arms.empty()) [[unlikely]]
+  if (!lane_plan_->other_arms.empty()) [[unlikely]]
     start_trial();
   log_.start(plan.signature);
   next_ = 0;
   next_peer_ = 0;
   record_ = record;
   begun_ = !log_.is_shared();
-  if (part_->traits.sends_messages) messages_.start(log_.call(), chained(chain, plan.signature));
+  if (lane_plan_->traits.sends_messages)
+    messages_.start(log_.call(), chained(chain, plan.signature));
   bind(call);
   // A rank that waits for nobody times its load at once. Others do so when they see that the peer
   // has entered the call: then the line is still in the caches of its writer.
-  staging_.start(log_.call(), part_->traits.staged);
-  if (staging_.probes() && part_->traits.first_wait == 0) [[unlikely]]
+  staging_.start(log_.call(), lane_plan_->traits.staged);
+  if (staging_.probes() && lane_plan_->traits.first_wait == 0) [[unlikely]]
     time_load(log_.last_seen_entry(staging_.next_probed()));
 }
 
-template <typename Parts>
-void BasicLane<Parts>::bind(const Call& call) {
-  std::byte* send = engine_.start(call, part_->traits.most_sources, ranks_, plan_->element_bytes);
+template <typename Components>
+void BasicLane<Components>::bind(const Call& call) {
+  std::byte* send =
+      engine_.start(call, lane_plan_->traits.most_sources, ranks_, plan_->element_bytes);
   auto* recv = static_cast<std::byte*>(call.recv);
-  addresses_.set_buffers(send == nullptr ? nullptr : send + part_->offset,
-                         recv == nullptr ? nullptr : recv + part_->offset);
-  if (part_->schedule.scratch_bytes > 0) {
-    addresses_.set_scratch(engine_.scratch(part_->schedule.scratch_bytes));
+  addresses_.set_buffers(send == nullptr ? nullptr : send + lane_plan_->offset,
+                         recv == nullptr ? nullptr : recv + lane_plan_->offset);
+  if (lane_plan_->schedule.scratch_bytes > 0) {
+    addresses_.set_scratch(engine_.scratch(lane_plan_->schedule.scratch_bytes));
   }
-  if (part_->traits.uses_lines) addresses_.set_lines(log_);
-  if (part_->slot_extent > 0) place_slots();
-  if (part_->traits.uses_window && status_.ok()) status_ = map_windows();
+  if (lane_plan_->traits.uses_lines) addresses_.set_lines(log_);
+  if (lane_plan_->slot_extent > 0) place_slots();
+  if (lane_plan_->traits.uses_window && status_.ok()) status_ = map_windows();
 }
 
-template <typename Parts>
-void BasicLane<Parts>::place_slots() {
-  const uint64_t extent = part_->slot_extent;
-  if (part_->ping_pong_slots) {
+template <typename Components>
+void BasicLane<Components>::place_slots() {
+  const uint64_t extent = lane_plan_->slot_extent;
+  if (lane_plan_->ping_pong_slots) {
     // There is nothing to wait for. This rank has read what the peer wrote there; and the peer had
     // ended the call before when this rank saw it in that call.
     if (slots_.must_grow_ping_pong(extent)) status_ = slots_.grow_ping_pong(extent);
@@ -81,7 +83,7 @@ void BasicLane<Parts>::place_slots() {
     return;
   }
   const SlotAllocator::SizeClass size_class = slots_.size_class_of(extent);
-  const bool writes = part_->traits.slot_written > 0;
+  const bool writes = lane_plan_->traits.slot_written > 0;
   if (slots_.must_grow(size_class, writes)) [[unlikely]] {
     status_ = slots_.grow(size_class, writes, log_.call());
     if (!status_.ok()) return;
@@ -92,28 +94,28 @@ void BasicLane<Parts>::place_slots() {
 }
 
 // Begins the call if it may; returns whether it has.
-template <typename Parts>
-bool BasicLane<Parts>::begin() {
-  if (!log_.may_begin(part_->traits.slot_written == 0)) {
+template <typename Components>
+bool BasicLane<Components>::begin() {
+  if (!log_.may_begin(lane_plan_->traits.slot_written == 0)) {
     return log_.fault() == CallLog::Fault::kNone ? false : fail(faults().of_log());
   }
   begun_ = true;
   // A schedule of messages alone does not enter the call; a peer that chose shared memory by
   // mistake must see our signature all the same.
-  if (!part_->traits.enters) enter();
+  if (!lane_plan_->traits.enters) enter();
   return true;
 }
 
-template <typename Parts>
-Advance BasicLane<Parts>::advance(size_t stop) {
+template <typename Components>
+Advance BasicLane<Components>::advance(size_t stop) {
   if (!status_.ok()) return Advance::kFailed;
   if (!begun_ && !begin()) return status_.ok() ? Advance::kBlocked : Advance::kFailed;
-  bool through = memory_ == nullptr || part_->traits.enters || all_have_entered();
+  bool through = memory_ == nullptr || lane_plan_->traits.enters || all_have_entered();
   const size_t first = next_;
-  while (through && next_ < stop && next_ < part_->schedule.steps.size()) {
-    through = run(part_->schedule.steps[next_]);
+  while (through && next_ < stop && next_ < lane_plan_->schedule.steps.size()) {
+    through = run(lane_plan_->schedule.steps[next_]);
   }
-  const bool needs_nobody = memory_ == nullptr || part_->traits.runs_ahead;
+  const bool needs_nobody = memory_ == nullptr || lane_plan_->traits.runs_ahead;
   if (through && next_ < stop && sends_done() && (needs_nobody || all_have_entered()) &&
       was_not_stopped()) {
     finish();
@@ -122,20 +124,20 @@ Advance BasicLane<Parts>::advance(size_t stop) {
   if (next_ != first) note_move();
   if (messages_.sends()) messages_.poll();
   // Peers may read its buffers, so the call is not through before all of them are.
-  if (part_->schedule.exports_buffers) memory_->serve_fallback_copy();
+  if (lane_plan_->schedule.exports_buffers) memory_->serve_fallback_copy();
   if (trials_.runs() && trials_.decides(plan_->arms)) {
-    trials_.waits(next_ <= part_->traits.first_wait, now_s());
+    trials_.waits(next_ <= lane_plan_->traits.first_wait, now_s());
   }
   return status_.ok() ? Advance::kBlocked : Advance::kFailed;
 }
 
 // Returns whether the lane has gone on, past this step and the one that runs with it, or to another
 // schedule (go_on_mapped). If not, the step is run again later.
-template <typename Parts>
-bool BasicLane<Parts>::run(const Step& step) {
+template <typename Components>
+bool BasicLane<Components>::run(const Step& step) {
   switch (step.kind) {
     case StepKind::kPull:
-      if (!part_->maps_peers) {
+      if (!lane_plan_->maps_peers) {
         if (!pull(step)) return false;
         break;
       }
@@ -149,7 +151,7 @@ bool BasicLane<Parts>::run(const Step& step) {
     case StepKind::kPublish: publish(step.tick); break;
     case StepKind::kAwait:
       if (!await(step)) return false;
-      if (part_->when_mapped != nullptr && step.peer == kAllPeers &&
+      if (lane_plan_->when_mapped != nullptr && step.peer == kAllPeers &&
           addresses_.sees_all_buffers()) {
         return go_on_mapped();
       }
@@ -168,9 +170,9 @@ bool BasicLane<Parts>::run(const Step& step) {
 
 // ---- entries and ticks -------------------------------------------------------------------------
 
-template <typename Parts>
-void BasicLane<Parts>::enter() {
-  if (part_->announces) [[unlikely]] {
+template <typename Components>
+void BasicLane<Components>::enter() {
+  if (lane_plan_->announces) [[unlikely]] {
     std::byte* payload = log_.line_of(rank_, log_.call()).payload;
     engine_.put(payload, addresses_.own_buffers());
     if (trials_.runs() && trials_.decides(plan_->arms))
@@ -178,19 +180,19 @@ void BasicLane<Parts>::enter() {
   }
   log_.enter(record_);
   transport_.notify();
-  if (!part_->traits.runs_ahead) take_next_lines();
+  if (!lane_plan_->traits.runs_ahead) take_next_lines();
 }
 
-template <typename Parts>
-void BasicLane<Parts>::publish(uint32_t tick) {
+template <typename Components>
+void BasicLane<Components>::publish(uint32_t tick) {
   if (tick == 1) return enter();
   log_.publish(tick);
   transport_.notify();
 }
 
 // The choice of what is inlined here makes small calls shorter (docs/notes/15).
-template <typename Parts>
-[[gnu::noinline]] bool BasicLane<Parts>::sees_tick(int peer, uint32_t tick) {
+template <typename Components>
+[[gnu::noinline]] bool BasicLane<Components>::sees_tick(int peer, uint32_t tick) {
   if (log_.knows_tick(peer, tick)) return true;
   const uint32_t now = staging_.watches(peer) ? watched_tick(peer)
                                               : log_.tick_of(peer).load(std::memory_order_acquire);
@@ -199,15 +201,15 @@ template <typename Parts>
   return there;
 }
 
-template <typename Parts>
-[[gnu::always_inline]] inline bool BasicLane<Parts>::has_published(int peer, uint32_t tick) {
+template <typename Components>
+[[gnu::always_inline]] inline bool BasicLane<Components>::has_published(int peer, uint32_t tick) {
   if (peer == rank_) return true;
   if (!has_entered(peer)) return false;
   return tick == 1 || sees_tick(peer, tick);
 }
 
-template <typename Parts>
-[[gnu::always_inline]] inline bool BasicLane<Parts>::all_have_published(uint32_t tick) {
+template <typename Components>
+[[gnu::always_inline]] inline bool BasicLane<Components>::all_have_published(uint32_t tick) {
   for (; next_peer_ < ranks_; ++next_peer_) {
     if (!has_published(next_peer_, tick)) return false;
   }
@@ -215,8 +217,8 @@ template <typename Parts>
   return true;
 }
 
-template <typename Parts>
-bool BasicLane<Parts>::await(const Step& step) {
+template <typename Components>
+bool BasicLane<Components>::await(const Step& step) {
   const bool all = step.peer == kAllPeers;
   if (!(all ? all_have_published(step.tick) : has_published(step.peer, step.tick))) return false;
   if (staging_.probes() && (all || staging_.probes_peer(step.peer))) [[unlikely]]
@@ -224,23 +226,23 @@ bool BasicLane<Parts>::await(const Step& step) {
   return true;
 }
 
-template <typename Parts>
-bool BasicLane<Parts>::has_entered(int peer) {
+template <typename Components>
+bool BasicLane<Components>::has_entered(int peer) {
   const uint32_t call = log_.call();
   if (log_.knows_entry(peer, call)) return true;
   const CallLog::Look look = log_.look_at(peer, call);
   if (look == CallLog::Look::kNotYet) return false;
   if (look == CallLog::Look::kFault) return fail(faults().of_log());
-  if (part_->has_root && !log_.has_waited()) fetch_next_of(peer);
-  if (part_->schedule.exports_buffers) {
+  if (lane_plan_->has_root && !log_.has_waited()) fetch_next_of(peer);
+  if (lane_plan_->schedule.exports_buffers) {
     const std::byte* payload = log_.line_of(peer, call).payload;
     addresses_.set_buffers_of(peer, engine_.template get<BufferAddresses>(payload));
   }
   return true;
 }
 
-template <typename Parts>
-bool BasicLane<Parts>::all_have_entered() {
+template <typename Components>
+bool BasicLane<Components>::all_have_entered() {
   for (int peer = 0; peer < ranks_; ++peer) {
     if (peer != rank_ && !has_entered(peer)) return false;
   }
@@ -254,13 +256,13 @@ inline constexpr uint64_t kMostTaken = 16 << 10;
 // Takes the lines that the next call will write, if it is like this one, from the peers that have
 // read them. They are its entry and its slot. Done while this call waits, it costs nothing. Done
 // when the slot is written, it makes that slower.
-template <typename Parts>
-void BasicLane<Parts>::take_next_lines() {
+template <typename Components>
+void BasicLane<Components>::take_next_lines() {
   log_.take_next_line();
-  const uint64_t written = part_->traits.slot_written;
-  if (part_->ping_pong_slots || written == 0 || written > kMostTaken) return;
+  const uint64_t written = lane_plan_->traits.slot_written;
+  if (lane_plan_->ping_pong_slots || written == 0 || written > kMostTaken) return;
   if (staging_.writes_non_temporal()) return;
-  const uint64_t extent = part_->slot_extent;
+  const uint64_t extent = lane_plan_->slot_extent;
   const std::byte* slot = addresses_.slots_of(rank_, (log_.call() + 1) & 1) +
                           slots_.next_place(extent, slots_.size_class_of(extent));
   for (uint64_t at = 0; at < written; at += kCacheLine) prefetch_to_write(slot + at);
@@ -272,10 +274,10 @@ inline constexpr uint64_t kMostFetched = 256;
 // A rank that only gives may be calls ahead. Then what it has written for the next call, if that is
 // like this one, is on its way while this one is done. Not if this rank had to wait: a line that is
 // fetched before its owner has written it, the owner must take back.
-template <typename Parts>
-void BasicLane<Parts>::fetch_next_of(int peer) {
+template <typename Components>
+void BasicLane<Components>::fetch_next_of(int peer) {
   log_.fetch_next_line_of(peer);
-  const uint64_t extent = part_->slot_extent;
+  const uint64_t extent = lane_plan_->slot_extent;
   if (extent == 0 || extent > kMostFetched) return;
   const std::byte* slot = addresses_.slots_of(peer, (log_.call() + 1) & 1) +
                           slots_.next_place(extent, slots_.size_class_of(extent));
@@ -284,31 +286,31 @@ void BasicLane<Parts>::fetch_next_of(int peer) {
 
 // ---- data --------------------------------------------------------------------------------------
 
-template <typename Parts>
-bool BasicLane<Parts>::is_non_temporal(const Step& step) const {
+template <typename Components>
+bool BasicLane<Components>::is_non_temporal(const Step& step) const {
   return step.non_temporal ||
-         (staging_.writes_non_temporal() && !part_->ping_pong_slots &&
+         (staging_.writes_non_temporal() && !lane_plan_->ping_pong_slots &&
           step.dst.base >= kPrivateSpaces && step.bytes >= kLeastStagedNonTemporal);
 }
 
 // A copy or reduction is one pass over memory with the next step, where that copies the same.
-template <typename Parts>
-void BasicLane<Parts>::copy(const Step& step, const std::byte* src) {
+template <typename Components>
+void BasicLane<Components>::copy(const Step& step, const std::byte* src) {
   std::byte* const dst = addresses_.of(step.dst);
   if (!step.with_next) return engine_.copy(dst, src, step.bytes, hint_of(step));
-  const Step& other = part_->schedule.steps[next_ + 1];
+  const Step& other = lane_plan_->schedule.steps[next_ + 1];
   engine_.copy(dst, hint_of(step), addresses_.of(other.dst), hint_of(other), src, step.bytes);
 }
 
-template <typename Parts>
-void BasicLane<Parts>::reduce(const Step& step) {
-  const Ref* refs = part_->schedule.sources.data() + step.first_source;
+template <typename Components>
+void BasicLane<Components>::reduce(const Step& step) {
+  const Ref* refs = lane_plan_->schedule.sources.data() + step.first_source;
   const std::span<const void*> sources = engine_.sources();
   for (uint32_t i = 0; i < step.source_count; ++i) sources[i] = addresses_.of(refs[i]);
   ReduceOptions options{.divisor = step.finishes ? plan_->divisor : 0,
                         .non_temporal = is_non_temporal(step)};
   if (step.with_next) {
-    const Step& copy = part_->schedule.steps[next_ + 1];
+    const Step& copy = lane_plan_->schedule.steps[next_ + 1];
     options.copy = addresses_.of(copy.dst);
     options.copy_non_temporal = is_non_temporal(copy);
   }
@@ -318,36 +320,36 @@ void BasicLane<Parts>::reduce(const Step& step) {
 
 // ---- the end -----------------------------------------------------------------------------------
 
-template <typename Parts>
-bool BasicLane<Parts>::sends_done() {
+template <typename Components>
+bool BasicLane<Components>::sends_done() {
   if (messages_.sends_done()) return true;
   return messages_.failed().ok() ? false : fail(messages_.failed());
 }
 
 // A peer that has given the call up may have changed its buffers since. It stopped the communicator
 // before that, so if that is not stopped now, what was read is what the peer gave.
-template <typename Parts>
-bool BasicLane<Parts>::was_not_stopped() {
-  if (!part_->schedule.exports_buffers) return true;
+template <typename Components>
+bool BasicLane<Components>::was_not_stopped() {
+  if (!lane_plan_->schedule.exports_buffers) return true;
   std::atomic_thread_fence(std::memory_order_acquire);
   if (transport_.recovery().shared_state()->stop.load(std::memory_order_acquire) == 0) return true;
   return fail({Code::kAborted, "the communicator was stopped during the call"});
 }
 
-template <typename Parts>
-void BasicLane<Parts>::finish() {
+template <typename Components>
+void BasicLane<Components>::finish() {
   if (trials_.runs()) [[unlikely]]
     finish_trial();
-  log_.finish(part_->schedule.ticks);
+  log_.finish(lane_plan_->schedule.ticks);
   plan_ = nullptr;
-  part_ = nullptr;
+  lane_plan_ = nullptr;
   arguments_ = nullptr;
   engine_.finish();
 }
 
-template <typename Parts>
-void BasicLane<Parts>::abandon() {
-  if (part_ == nullptr) return;
+template <typename Components>
+void BasicLane<Components>::abandon() {
+  if (lane_plan_ == nullptr) return;
   messages_.cancel();
   trials_.abandon();
   finish();

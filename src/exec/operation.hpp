@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A collective call that was started: its parts run on lanes, each when it comes to the front of
-// its lane's queue (exec/lane_queue.hpp).
+// A collective call that was started: its lane plans run on lanes, each when it comes to the front
+// of its lane's queue (exec/lane_queue.hpp).
 #pragma once
 
 #include <atomic>
@@ -32,10 +32,10 @@ class Operation : public Completion {
     chain_ = chain;
   }
   void end_at_once(Status status) { complete_at_once(std::move(status)); }
-  // Its parts are about to be queued; its waits count from now on, and have `timeout_ms`.
-  void begin_parts(int64_t timeout_ms);
+  // Its lane plans are about to be queued; its waits count from now on, and have `timeout_ms`.
+  void begin_lane_plans(int64_t timeout_ms);
 
-  // What its queues run. It stays as it is until all parts have ended.
+  // What its queues run. It stays as it is until all lane plans have ended.
   [[nodiscard]] const Plan& plan() const { return *plan_; }
   [[nodiscard]] uint64_t sequence() const { return sequence_; }
   [[nodiscard]] uint32_t chain() const { return chain_; }
@@ -45,9 +45,9 @@ class Operation : public Completion {
   // Whether its time is up, and whether it has taken so long that shared memory says so.
   [[nodiscard]] bool is_late(int64_t now_ms) const { return now_ms >= deadline_ms_; }
   [[nodiscard]] bool is_long(int64_t now_ms) const { return now_ms >= long_from_ms_; }
-  // A part has ended, in the thread that drives its queue. With the last one the operation ends,
-  // and may be gone.
-  void end_part(const Status& status);
+  // A lane plan has ended, in the thread that drives its queue. With the last one the operation
+  // ends, and may be gone.
+  void end_lane_plan(const Status& status);
 
   // Notes that a thread begins to wait for it. Any thread.
   void note_waiter() {
@@ -69,8 +69,8 @@ class Operation : public Completion {
   uint32_t chain_ = 0;
   int64_t deadline_ms_ = kNever;
   int64_t long_from_ms_ = kNever;
-  // Of all parts.
-  std::atomic<size_t> parts_left_{0};
+  // Of all lane plans.
+  std::atomic<size_t> lanes_left_{0};
   std::atomic<int64_t> awaited_ms_{kNever};
   BriefLock error_lock_;
   Status first_error_;  // guarded by error_lock_

@@ -27,9 +27,9 @@ int lanes_for(uint64_t bytes, int lanes) {
 
 // An algorithm uses either lines or slots, on all ranks alike, unless its schedule says what it
 // uses of the slots.
-uint64_t slot_extent_of(const ScheduledPlan& part, const Problem& problem) {
-  if (part.schedule.slot_extent > 0) return part.schedule.slot_extent;
-  return part.traits.uses_lines ? 0 : problem.slot_extent();
+uint64_t slot_extent_of(const ScheduledPlan& lane_plan, const Problem& problem) {
+  if (lane_plan.schedule.slot_extent > 0) return lane_plan.schedule.slot_extent;
+  return lane_plan.traits.uses_lines ? 0 : problem.slot_extent();
 }
 
 ScheduledPlan make_scheduled(const Algorithm& algorithm, const Problem& whole, int lanes,
@@ -37,19 +37,20 @@ ScheduledPlan make_scheduled(const Algorithm& algorithm, const Problem& whole, i
   const Range range = part_of(whole.bytes(), lanes, lane);
   Problem problem = whole;
   problem.count = range.bytes / whole.element_bytes;
-  ScheduledPlan part;
-  part.schedule = build_schedule(algorithm, problem);
-  part.receives = receives_of(part.schedule, problem.in_place);
-  merge_copies(problem, part.schedule);
-  part.traits = traits_of(part.schedule);
-  part.offset = range.offset;
-  part.slot_extent = slot_extent_of(part, problem);
-  part.announces = part.schedule.exports_buffers;
-  part.maps_peers = problem.limits.maps_peers;
-  part.has_root = has_root(problem.collective);
-  part.ping_pong_slots = part.schedule.ping_pong_slots && problem.ranks == 2;
-  if (part.ping_pong_slots) part.traits.staged = 0;  // lines go over once, however far that is
-  return part;
+  ScheduledPlan lane_plan;
+  lane_plan.schedule = build_schedule(algorithm, problem);
+  lane_plan.receives = receives_of(lane_plan.schedule, problem.in_place);
+  merge_copies(problem, lane_plan.schedule);
+  lane_plan.traits = traits_of(lane_plan.schedule);
+  lane_plan.offset = range.offset;
+  lane_plan.slot_extent = slot_extent_of(lane_plan, problem);
+  lane_plan.announces = lane_plan.schedule.exports_buffers;
+  lane_plan.maps_peers = problem.limits.maps_peers;
+  lane_plan.has_root = has_root(problem.collective);
+  lane_plan.ping_pong_slots = lane_plan.schedule.ping_pong_slots && problem.ranks == 2;
+  if (lane_plan.ping_pong_slots)
+    lane_plan.traits.staged = 0;  // lines go over once, however far that is
+  return lane_plan;
 }
 
 // Returns whether there are algorithms for all phases.
@@ -78,7 +79,7 @@ bool only_enters_first(const Schedule& schedule) {
          steps[1].kind == StepKind::kAwait && steps[1].tick == 1 && steps[1].peer == kAllPeers;
 }
 
-// The part of a lane in a plan without phases.
+// The lane plan of a plan without phases.
 ScheduledPlan& scheduled_of(Plan& plan, int lane) {
   return std::get<ScheduledPlan>(plan.lanes[static_cast<size_t>(lane)]);
 }
@@ -97,14 +98,15 @@ void add_mapped(Plan& plan, const Problem& problem, const PlanContext& context) 
   if (algorithm == nullptr) return;
   const auto lanes = static_cast<int>(plan.lanes.size());
   for (int lane = 0; lane < lanes; ++lane) {
-    ScheduledPlan& part = scheduled_of(plan, lane);
-    if (!can_go_over(problem.collective, part.schedule)) continue;
+    ScheduledPlan& lane_plan = scheduled_of(plan, lane);
+    if (!can_go_over(problem.collective, lane_plan.schedule)) continue;
     ScheduledPlan when_mapped = make_scheduled(*algorithm, mapped, lanes, lane);
     if (!when_mapped.schedule.exports_buffers) continue;
-    part.schedule.exports_buffers = part.announces = true;
-    part.traits.most_sources = std::max(part.traits.most_sources, when_mapped.traits.most_sources);
-    part.traits.uses_window |= when_mapped.traits.uses_window;
-    part.when_mapped = std::make_shared<const ScheduledPlan>(std::move(when_mapped));
+    lane_plan.schedule.exports_buffers = lane_plan.announces = true;
+    lane_plan.traits.most_sources =
+        std::max(lane_plan.traits.most_sources, when_mapped.traits.most_sources);
+    lane_plan.traits.uses_window |= when_mapped.traits.uses_window;
+    lane_plan.when_mapped = std::make_shared<const ScheduledPlan>(std::move(when_mapped));
   }
 }
 
@@ -119,13 +121,14 @@ void add_arm(Plan& plan, std::string name, const Algorithm& algorithm, const Pro
   plan.arms.names.push_back(std::move(name));
   const auto lanes = static_cast<int>(plan.lanes.size());
   for (int lane = 0; lane < lanes; ++lane) {
-    ScheduledPlan& part = scheduled_of(plan, lane);
+    ScheduledPlan& lane_plan = scheduled_of(plan, lane);
     ScheduledPlan other = make_scheduled(algorithm, problem, lanes, lane);
-    part.traits.most_sources = std::max(part.traits.most_sources, other.traits.most_sources);
+    lane_plan.traits.most_sources =
+        std::max(lane_plan.traits.most_sources, other.traits.most_sources);
     // A rank may end a call only when it has read in the coordinator's entry which arm is next.
-    part.traits.runs_ahead = other.traits.runs_ahead = false;
-    part.announces = other.announces = true;
-    part.other_arms.push_back(std::make_shared<const ScheduledPlan>(std::move(other)));
+    lane_plan.traits.runs_ahead = other.traits.runs_ahead = false;
+    lane_plan.announces = other.announces = true;
+    lane_plan.other_arms.push_back(std::make_shared<const ScheduledPlan>(std::move(other)));
   }
 }
 
@@ -214,10 +217,10 @@ size_t Plan::steps() const {
       }
       continue;
     }
-    const ScheduledPlan& part = *scheduled(lane);
-    steps += part.schedule.steps.size();
-    if (part.when_mapped != nullptr) steps += part.when_mapped->schedule.steps.size();
-    for (const auto& other : part.other_arms) steps += other->schedule.steps.size();
+    const ScheduledPlan& lane_plan = *scheduled(lane);
+    steps += lane_plan.schedule.steps.size();
+    if (lane_plan.when_mapped != nullptr) steps += lane_plan.when_mapped->schedule.steps.size();
+    for (const auto& other : lane_plan.other_arms) steps += other->schedule.steps.size();
   }
   return steps;
 }

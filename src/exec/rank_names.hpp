@@ -33,7 +33,7 @@ class RankNames {
   }
   [[nodiscard]] Transport& transport() const { return transport_; }
   // Whether the lane has only some of the communicator's ranks.
-  [[nodiscard]] bool is_part() const { return !numbers_.empty(); }
+  [[nodiscard]] bool is_subset() const { return !numbers_.empty(); }
 
  private:
   Transport& transport_;

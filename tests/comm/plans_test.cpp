@@ -41,12 +41,13 @@ constexpr int64_t kLimitMs = 100'000;
 std::string facts_of(const Plan& plan);
 
 // What is to be the same on all ranks.
-std::string facts_of(const ScheduledPlan& part) {
-  std::string text = fmt::format(
-      " [offset {} extent {} announces {} views {} ping-pong {} ticks {}", part.offset,
-      part.slot_extent, part.announces, part.maps_peers, part.ping_pong_slots, part.schedule.ticks);
-  if (part.when_mapped != nullptr) text += " viewing" + facts_of(*part.when_mapped);
-  for (const auto& arm : part.other_arms) text += " arm" + facts_of(*arm);
+std::string facts_of(const ScheduledPlan& lane_plan) {
+  std::string text =
+      fmt::format(" [offset {} extent {} announces {} views {} ping-pong {} ticks {}",
+                  lane_plan.offset, lane_plan.slot_extent, lane_plan.announces,
+                  lane_plan.maps_peers, lane_plan.ping_pong_slots, lane_plan.schedule.ticks);
+  if (lane_plan.when_mapped != nullptr) text += " viewing" + facts_of(*lane_plan.when_mapped);
+  for (const auto& arm : lane_plan.other_arms) text += " arm" + facts_of(*arm);
   return text + "]";
 }
 
@@ -55,8 +56,8 @@ std::string facts_of(const Plan& plan) {
       fmt::format("{} arms {} key {} coordinator {}", plan.algorithm->name,
                   fmt::join(plan.arms.names, "|"), plan.arms.key, plan.arms.coordinator);
   for (size_t lane = 0; lane < plan.lanes.size(); ++lane) {
-    if (const ScheduledPlan* const part = plan.scheduled(lane)) {
-      text += facts_of(*part);
+    if (const ScheduledPlan* const lane_plan = plan.scheduled(lane)) {
+      text += facts_of(*lane_plan);
     } else {
       text += fmt::format(" [offset {}]", plan.composed(lane)->offset);
     }

@@ -27,7 +27,7 @@ SequenceModel::SequenceModel(const ModelOptions& options, Calls calls)
     auto memory = std::make_unique<WatchedMemory>(witness_, rank, sizes_of(options.limits));
     ranks_.emplace_back().lane = std::make_unique<WatchedLane>(
         settings, transport_, std::move(memory), std::make_unique<NoMessages>(),
-        WatchedParts{witness_, rank, options.omission});
+        WatchedComponents{witness_, rank, options.omission});
   }
 }
 

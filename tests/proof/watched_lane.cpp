@@ -8,6 +8,6 @@
 
 namespace tutti {
 
-template class BasicLane<WatchedParts>;
+template class BasicLane<WatchedComponents>;
 
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The lane that programs run (exec/lane.hpp), of parts that tell a witness what it waits for and
-// what it touches. A rule may be left out, to see that the witness finds what follows.
+// The lane that programs run (exec/lane.hpp), of components that tell a witness what it waits for
+// and what it touches. A rule may be left out, to see that the witness finds what follows.
 #pragma once
 
 #include "exec/lane.hpp"
@@ -129,7 +129,7 @@ class NoMessages final : public EndingEndpoint {
   }
 };
 
-struct WatchedParts {
+struct WatchedComponents {
   using Log = WatchedLog;
   using Slots = WatchedSlots;
   using Engine = WatchedEngine;
@@ -147,7 +147,7 @@ struct WatchedParts {
   [[nodiscard]] Engine engine() const { return {witness, rank}; }
 };
 
-using WatchedLane = BasicLane<WatchedParts>;
-extern template class BasicLane<WatchedParts>;
+using WatchedLane = BasicLane<WatchedComponents>;
+extern template class BasicLane<WatchedComponents>;
 
 }  // namespace tutti

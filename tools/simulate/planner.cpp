@@ -39,9 +39,9 @@ std::shared_ptr<Plan> plan_of_moves(const ComposedPlan::Phase& phase, const Plan
   auto plan = std::make_shared<Plan>();
   plan->record = whole.record;
   plan->element_bytes = whole.element_bytes;
-  ScheduledPlan& part = std::get<ScheduledPlan>(plan->lanes.emplace_back());
-  part.traits.enters = true;  // nobody waits for it
-  Builder builder(part.schedule);
+  ScheduledPlan& lane_plan = std::get<ScheduledPlan>(plan->lanes.emplace_back());
+  lane_plan.traits.enters = true;  // nobody waits for it
+  Builder builder(lane_plan.schedule);
   for (const Move& move : phase.moves) {
     if (move.others.empty()) {
       builder.copy(move.to, move.from, move.bytes);
@@ -132,8 +132,8 @@ void Planner::add_footprint(int rank, const Plan& plan) {
   };
   most.buffer_bytes = std::max(most.buffer_bytes, bytes(blocks.send) + bytes(blocks.recv));
   uint64_t scratch = 0;
-  if (const ScheduledPlan* const part = plan.scheduled()) {
-    scratch = part->schedule.scratch_bytes;
+  if (const ScheduledPlan* const lane_plan = plan.scheduled()) {
+    scratch = lane_plan->schedule.scratch_bytes;
   } else {
     scratch = plan.composed()->scratch_bytes;
     for (const auto& phase : plan.composed()->phases) {
