@@ -28,11 +28,11 @@ struct alignas(kCacheLine) SharedState {
 // Memory in which ranks of one host that survive a failure agree on who they are; comm/regroup.hpp
 // says who writes what. Each rank has one.
 struct alignas(2 * kCacheLine) RegroupSign {
-  static constexpr size_t kMostPartBytes = 160;
+  static constexpr size_t kMostContributionBytes = 160;
   std::atomic<uint32_t> round;  // that it takes part in
   std::atomic<uint32_t> taken;  // the last one that was decided to have it
-  uint32_t bytes[2];            // of its part in even and odd rounds
-  std::byte part[2][kMostPartBytes];
+  uint32_t bytes[2];            // of its contribution in even and odd rounds
+  std::byte contribution[2][kMostContributionBytes];
 };
 // The decision of each round. `coordinator` is the round in the high half, 1 + the rank that
 // decides in the low one.

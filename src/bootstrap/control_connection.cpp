@@ -11,7 +11,7 @@
 #include <optional>
 #include <utility>
 
-#include "bootstrap/parts.hpp"
+#include "bootstrap/contributions.hpp"
 #include "core/caught.hpp"
 #include "core/process_state.hpp"
 #include "core/wait.hpp"
@@ -73,7 +73,7 @@ class ControlConnection final : public Control {
   void look() override;
   void tell(int rank, std::span<const std::byte> note) override;
   void send_page(int rank, std::span<const std::byte> page) override;
-  Status regroup(std::span<const std::byte> part) override;
+  Status regroup(std::span<const std::byte> contribution) override;
   void withdraw() override;
   [[nodiscard]] bool is_open() override;
   void fail(const Status& cause) override;
@@ -115,11 +115,11 @@ class ControlConnection final : public Control {
   bool left_ = false;
   // The service's process may end without that being a failure: its ranks have left.
   bool may_end_ = false;
-  bool answered_ = false;  // its kLeave has been
-  Parts regroup_parts_;    // of the round whose outcome is coming
+  bool answered_ = false;                // its kLeave has been
+  Contributions regroup_contributions_;  // of the round whose outcome is coming
   // Words that are to be said again after a return, and what this rank has been told.
   Status failure_;
-  std::optional<std::vector<std::byte>> regroups_;  // its part of the round under way
+  std::optional<std::vector<std::byte>> regroups_;  // its contribution to the round
   bool withdraws_ = false;
   Return heard_{};
 };
@@ -170,7 +170,7 @@ void ControlConnection::understand(std::vector<ControlNews>& news) {
     } else if (frame.kind == FrameKind::kPage && take(frame.body, rank)) {
       news.push_back(
           {ControlNews::Kind::kPage, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
-    } else if (frame.kind == FrameKind::kRegroupParts) {
+    } else if (frame.kind == FrameKind::kRegroupContributions) {
       if (!take_regroup_parts(frame.body, news)) return broken(EPROTO, news);
     } else if (frame.kind == FrameKind::kWithdrawn && take(frame.body, rank)) {
       int32_t count = 0;
@@ -186,12 +186,12 @@ void ControlConnection::understand(std::vector<ControlNews>& news) {
 // False if they make no sense.
 bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
                                            std::vector<ControlNews>& news) {
-  if (!body.empty()) return take_parts(body, kMostRegrouping, regroup_parts_);
-  for (const std::vector<std::byte>& part : std::exchange(regroup_parts_, {})) {
-    std::span<const std::byte> rest = part;
+  if (!body.empty()) return take_contributions(body, kMostRegrouping, regroup_contributions_);
+  for (const std::vector<std::byte>& contribution : std::exchange(regroup_contributions_, {})) {
+    std::span<const std::byte> rest = contribution;
     int32_t rank = -1;
     if (!take(rest, rank) || rest.size() > kMostNoteBytes) return false;
-    news.push_back({ControlNews::Kind::kPart, rank, 0, {}, {rest.begin(), rest.end()}});
+    news.push_back({ControlNews::Kind::kContribution, rank, 0, {}, {rest.begin(), rest.end()}});
   }
   news.push_back({.kind = ControlNews::Kind::kRegrouped, .rank = -1});
   ++heard_.rounds;
@@ -288,7 +288,7 @@ void ControlConnection::go_on(std::vector<ControlNews>& news) {
 }
 
 void ControlConnection::say_again() {
-  regroup_parts_.clear();
+  regroup_contributions_.clear();
   heard_.rank = back_.rank;
   line_.session.put(FrameKind::kReturn, {bytes_of(heard_)});
   if (failed_) line_.session.put(FrameKind::kFail, {failure_bytes(failure_)});
@@ -342,14 +342,14 @@ void ControlConnection::send_page(int rank, std::span<const std::byte> page) {
   flush();
 }
 
-Status ControlConnection::regroup(std::span<const std::byte> part) {
+Status ControlConnection::regroup(std::span<const std::byte> contribution) {
   const std::lock_guard lock(mutex_);
   if ((!line_.socket.open() && !bypass_.has_value()) || left_) {
     return {Code::kPeerFailed,
             keeper_name() + " kept the ranks in touch, and its line to this rank is broken"};
   }
-  regroups_.emplace(part.begin(), part.end());
-  line_.session.put(FrameKind::kRegroup, {part});
+  regroups_.emplace(contribution.begin(), contribution.end());
+  line_.session.put(FrameKind::kRegroup, {contribution});
   flush();
   return {};
 }

@@ -128,16 +128,16 @@ void Meeting::finish_regrouping() {
   }
   if (left.empty()) return;
   std::ranges::sort(left, {}, &Attendee::rank);
-  Parts parts;
+  Contributions contributions;
   for (Attendee* attendee : left) {
-    parts.push_back(of_rank(*attendee, *attendee->regroups));
+    contributions.push_back(of_rank(*attendee, *attendee->regroups));
     attendee->regroups.reset();
   }
-  Bodies bodies = pack_parts(parts);
+  Bodies bodies = pack_contributions(contributions);
   bodies.emplace_back();
   regrouped_ = bodies;
   ++rounds_;
-  give_to_all(FrameKind::kRegroupParts, std::move(bodies));
+  give_to_all(FrameKind::kRegroupContributions, std::move(bodies));
 }
 
 // ---- coming back -------------------------------------------------------------------------------
@@ -148,8 +148,8 @@ bool Meeting::expects_returns() const {
 }
 
 // Takes back a rank that goes around its relay. It is told what it missed. It says again what may
-// have been lost: its part of a round, that it has failed, or that it leaves. A relay that goes on
-// passes on what it said before under a number that nobody knows any more.
+// have been lost: its contribution to a round, that it has failed, or that it leaves. A relay that
+// goes on passes on what it said before under a number that nobody knows any more.
 void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   Return back{};
   Attendee* attendee = nullptr;
@@ -169,7 +169,7 @@ void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   std::erase(away_, attendee);
   attendee->link = &link;
   attendee->number = 0;
-  // A round could not be over without a part of this rank, which gives it again.
+  // A round could not be over without a contribution of this rank, which gives it again.
   attendee->repeats = back.rounds != rounds_;
   attendee->regroups.reset();
   link.attendees[0] = attendee;
@@ -183,8 +183,8 @@ void Meeting::take_back(Link& link, std::span<const std::byte> body) {
       link.session.put(FrameKind::kFailed, {told});
   }
   if (!attendee->repeats) return;
-  for (const std::vector<std::byte>& part : regrouped_) {
-    link.session.put(FrameKind::kRegroupParts, {part});
+  for (const std::vector<std::byte>& contribution : regrouped_) {
+    link.session.put(FrameKind::kRegroupContributions, {contribution});
   }
 }
 

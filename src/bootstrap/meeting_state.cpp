@@ -226,9 +226,9 @@ void Meeting::handle(Attendee& attendee, const Frame& frame) {
 
 // ---- gathering ---------------------------------------------------------------------------------
 
-void Meeting::gather(Attendee& attendee, std::span<const std::byte> part) {
-  if (part.size() > kMostGatherBytes) return lose(attendee, 0);
-  attendee.gathered.emplace(part.begin(), part.end());
+void Meeting::gather(Attendee& attendee, std::span<const std::byte> contribution) {
+  if (contribution.size() > kMostGatherBytes) return lose(attendee, 0);
+  attendee.gathered.emplace(contribution.begin(), contribution.end());
   ++gathered_;
   finish_round();
 }
@@ -239,13 +239,13 @@ void Meeting::finish_round() {
   }
   if (gathered_ < ranks_) return;
   gathered_ = 0;
-  Parts parts(static_cast<size_t>(ranks_));
+  Contributions contributions(static_cast<size_t>(ranks_));
   for (Attendee& attendee : attendees_) {
     if (!attendee.gathered.has_value()) continue;
-    parts[static_cast<size_t>(attendee.rank)] = *std::move(attendee.gathered);
+    contributions[static_cast<size_t>(attendee.rank)] = *std::move(attendee.gathered);
     attendee.gathered.reset();
   }
-  give_to_all(FrameKind::kParts, pack_parts(parts));
+  give_to_all(FrameKind::kContributions, pack_contributions(contributions));
 }
 
 // ---- the end -----------------------------------------------------------------------------------

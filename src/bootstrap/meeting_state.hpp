@@ -17,8 +17,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bootstrap/contributions.hpp"
 #include "bootstrap/hub.hpp"
-#include "bootstrap/parts.hpp"
 #include "core/exchange.hpp"
 
 namespace tutti::bootstrap {
@@ -36,10 +36,10 @@ struct Attendee {
   bool ending = false;                                  // has been told the last
   bool gone = false;                                    // to be forgotten
   bool staying = false;                                 // has asked to
-  std::optional<std::vector<std::byte>> gathered = {};  // its part of the round under way
-  std::optional<std::vector<std::byte>> regroups = {};  // its part of the round of regrouping
+  std::optional<std::vector<std::byte>> gathered = {};  // its contribution to the round
+  std::optional<std::vector<std::byte>> regroups = {};  // to a regrouping
   bool withdrew = false;                                // from the last such round
-  // The rank has come back, and gives its part of a round again whose outcome it is sent.
+  // The rank has come back, and gives its contribution to a round again whose outcome it is sent.
   bool repeats = false;
   int64_t return_until_ms = kNever;  // without a link: when it counts as dead
 };
@@ -85,7 +85,7 @@ class Meeting final : public Hub {
   void learn_ranks(const Hello& hello);
   [[nodiscard]] std::string objection(const Hello& hello) const;
   [[nodiscard]] std::string who(const Attendee& attendee) const;
-  void gather(Attendee& attendee, std::span<const std::byte> part);
+  void gather(Attendee& attendee, std::span<const std::byte> contribution);
   void finish_round();
   void stay(Attendee& attendee);
   void leave(Attendee& attendee);
@@ -133,7 +133,7 @@ class Meeting final : public Hub {
   std::string first_;  // that member: "rank 2"
   std::string knows_;  // the member that said how many ranks there are
   int arrived_ = 0;
-  int gathered_ = 0;  // parts of the round under way
+  int gathered_ = 0;  // contributions of the round under way
   int staying_ = 0;
   int failures_told_ = 0;
   // The news since all stayed, for ranks that come back: failures, each with its rank, and the

@@ -157,7 +157,7 @@ bool Member::serves() const { return peer_is_this_process(socket_.get()); }
 
 // ---- a round -----------------------------------------------------------------------------------
 
-Result<Parts> Member::allgather(std::span<const std::byte> mine) {
+Result<Contributions> Member::allgather(std::span<const std::byte> mine) {
   if (mine.size() > kMostGatherBytes) {
     return Status::format(Code::kInternal, "{} bytes were given to an exchange, at most {} fit",
                           mine.size(), kMostGatherBytes);
@@ -166,7 +166,7 @@ Result<Parts> Member::allgather(std::span<const std::byte> mine) {
   TUTTI_RETURN_IF_ERROR(failed_);
   state_.gather(mine);
   TUTTI_RETURN_IF_ERROR(await_this(Step::kOutcome));
-  return state_.take_parts();
+  return state_.take_contributions();
 }
 
 Result<std::unique_ptr<Control>> Member::stay() {

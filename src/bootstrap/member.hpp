@@ -31,7 +31,7 @@ class Member final : public Exchange {
   // The secrets differ, or the proof was changed on its way.
   [[nodiscard]] bool unproved() const { return unproved_; }
 
-  Result<Parts> allgather(std::span<const std::byte> mine) override;
+  Result<Contributions> allgather(std::span<const std::byte> mine) override;
   Status fail(const Status& mine) override;
   [[nodiscard]] Status failure() override;
   Result<std::unique_ptr<Control>> stay() override;

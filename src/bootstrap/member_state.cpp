@@ -42,12 +42,12 @@ MemberState::Step MemberState::understand(Frame frame) {
     case FrameKind::kStayed:
       return frame.body.size() == sizeof keeper_ && take(frame.body, keeper_) ? Step::kStayed
                                                                               : Step::kNonsense;
-    case FrameKind::kParts: break;
+    case FrameKind::kContributions: break;
     default: return Step::kNonsense;
   }
   const auto ranks = static_cast<size_t>(seat_.ranks);
-  if (!bootstrap::take_parts(frame.body, ranks, parts_)) return Step::kNonsense;
-  return parts_.size() == ranks ? Step::kOutcome : Step::kMore;
+  if (!bootstrap::take_contributions(frame.body, ranks, contributions_)) return Step::kNonsense;
+  return contributions_.size() == ranks ? Step::kOutcome : Step::kMore;
 }
 
 Status refusal_by(const Session& session, const UniqueId& id) {

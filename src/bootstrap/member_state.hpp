@@ -8,8 +8,8 @@
 #include <span>
 #include <utility>
 
+#include "bootstrap/contributions.hpp"
 #include "bootstrap/join.hpp"
-#include "bootstrap/parts.hpp"
 #include "bootstrap/session.hpp"
 
 namespace tutti::bootstrap {
@@ -21,7 +21,7 @@ class MemberState {
     kProved,
     kAdmitted,
     kWelcome,  // seat() is known
-    kOutcome,  // of a round: take_parts()
+    kOutcome,  // of a round: take_contributions()
     kStayed,   // keeper() is known
     kGoodbye,
     kFailed,   // the meeting has: told()
@@ -47,7 +47,7 @@ class MemberState {
   [[nodiscard]] const Seat& seat() const { return seat_; }
   [[nodiscard]] const Keeper& keeper() const { return keeper_; }
   [[nodiscard]] const Status& told() const { return told_; }
-  Parts take_parts() { return std::exchange(parts_, {}); }
+  Contributions take_contributions() { return std::exchange(contributions_, {}); }
 
  private:
   Step understand(Frame frame);
@@ -56,8 +56,8 @@ class MemberState {
   bool proved_ = false;
   Seat seat_{};
   Keeper keeper_{};
-  Parts parts_;  // of the round under way
-  Status told_;  // by the service: that the meeting has failed
+  Contributions contributions_;  // of the round under way
+  Status told_;                  // by the service: that the meeting has failed
 };
 
 // The error of a rank whose session the service has refused.

@@ -141,7 +141,8 @@ void Relay::hear_meeting(const Frame& frame) {
 
 void Relay::pass_to_all(uint32_t but, FrameKind kind, Body body) {
   if (kind == FrameKind::kStayed) together_ = true;
-  const bool in_turn = kind == FrameKind::kParts || kind == FrameKind::kRegroupParts;
+  const bool in_turn =
+      kind == FrameKind::kContributions || kind == FrameKind::kRegroupContributions;
   const auto shared = std::make_shared<const std::vector<std::byte>>(body.begin(), body.end());
   for (const auto& [number, link] : clients_) {
     if (number == but || !hears(*link)) continue;

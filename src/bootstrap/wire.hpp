@@ -7,12 +7,12 @@
 //   member -> service
 //     kHello                       which rank it is, of how many
 //     kRelease                     instead of a hello: nobody is to meet here
-//     kGather(bytes)               its part of a round
+//     kGather(bytes)               its contribution to a round
 //     kFail(code, text)            it cannot go on, nor can the others without it
 //     kStay                        it wants to stay in touch after the meeting; then, until kLeave:
 //     kTell(rank, bytes)           a note for another rank
 //     kSendPage(rank, bytes)       a longer one, for a command that looks from outside
-//     kRegroup(bytes)              its part of a round among the ranks that are left
+//     kRegroup(bytes)              its contribution to a round among the ranks that are left
 //     kWithdraw                    it no longer takes part in that round
 //     kLeave                       it makes no more calls
 //     kReturn(Return)              instead of a hello: its relay has ended or is stopped, and all had
@@ -29,15 +29,15 @@
 //   service -> member
 //     kAdmitted                    the hello is taken
 //     kWelcome(Seat)               all ranks are there
-//     kParts(bytes)                a round's parts in rank order, in several frames (parts.hpp)
+//     kContributions(bytes)        a round's, in rank order, in several frames
 //     kError(code, text)           the meeting has failed; the last frame
 //     kStayed(Keeper)              all ranks stay; then, as it happens:
 //     kFailed(rank, code, text)    a rank has failed
 //     kLeft(ranks)                 ranks make no more calls
 //     kTold(rank, bytes)           a note of another rank
 //     kPage(rank, bytes)           a page of another rank
-//     kRegroupParts(bytes)         the numbers and parts of the ranks that are left, in rank order,
-//                                  in several frames (parts.hpp); the last frame is empty
+//     kRegroupContributions(bytes)  the numbers and contributions of those who are left,
+//                                  in rank order and several frames; the last is empty
 //     kWithdrawn(first, count)     to a rank that withdrew before that: whom the round lacked
 //     kGoodbye                     all others within reach have been told: answers kLeave,
 //                                  kRelease, and the first kFail before kStayed
@@ -78,7 +78,7 @@ enum class FrameKind : uint8_t {
   kAdmitted,
   kWelcome,
   kGather,
-  kParts,
+  kContributions,
   kError,
   kStay,
   kStayed,
@@ -93,7 +93,7 @@ enum class FrameKind : uint8_t {
   kPage,
   kRegroup,
   kWithdraw,
-  kRegroupParts,
+  kRegroupContributions,
   kWithdrawn,
   kRelease,
   kRelay,

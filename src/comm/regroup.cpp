@@ -33,7 +33,7 @@ class MemoryRegroup final : public Regroup {
  public:
   MemoryRegroup(int rank, RegroupBoard board, std::function<bool(int rank)> is_gone)
       : rank_(rank), board_(board), is_gone_(std::move(is_gone)) {}
-  Result<Parts> round(std::span<const std::byte> mine, int64_t deadline_ms) override;
+  Result<Contributions> round(std::span<const std::byte> mine, int64_t deadline_ms) override;
   void give_up() override { sign(rank_).round.store(kNoMore, std::memory_order_release); }
 
  private:
@@ -48,7 +48,7 @@ class MemoryRegroup final : public Regroup {
   [[nodiscard]] bool is_gone(size_t rank) const;
   [[nodiscard]] std::vector<size_t> awaited(uint32_t round) const;
   [[nodiscard]] bool may_decide(uint32_t round) const;
-  [[nodiscard]] Parts parts(uint32_t round) const;
+  [[nodiscard]] Contributions contributions(uint32_t round) const;
   void decide(uint32_t round) const;
   [[nodiscard]] Status late(const std::vector<size_t>& missing) const;
 
@@ -103,26 +103,27 @@ Status MemoryRegroup::late(const std::vector<size_t>& missing) const {
                         missing.size(), board_.signs.size(), missing.front());
 }
 
-Regroup::Parts MemoryRegroup::parts(uint32_t round) const {
-  Parts parts;
+Regroup::Contributions MemoryRegroup::contributions(uint32_t round) const {
+  Contributions contributions;
   for (size_t rank = 0; rank < board_.signs.size(); ++rank) {
     const RegroupSign& other = sign(rank);
     if (other.taken.load(std::memory_order_relaxed) != round) continue;
-    const std::byte* const begin = other.part[round % 2];
-    parts[static_cast<int>(rank)].assign(begin, begin + other.bytes[round % 2]);
+    const std::byte* const begin = other.contribution[round % 2];
+    contributions[static_cast<int>(rank)].assign(begin, begin + other.bytes[round % 2]);
   }
-  return parts;
+  return contributions;
 }
 
-Result<Regroup::Parts> MemoryRegroup::round(std::span<const std::byte> mine, int64_t deadline_ms) {
-  if (mine.size() > RegroupSign::kMostPartBytes) {
+Result<Regroup::Contributions> MemoryRegroup::round(std::span<const std::byte> mine,
+                                                    int64_t deadline_ms) {
+  if (mine.size() > RegroupSign::kMostContributionBytes) {
     return Status::format(Code::kInternal, "{} bytes were given to a round, expected at most {}",
-                          mine.size(), RegroupSign::kMostPartBytes);
+                          mine.size(), RegroupSign::kMostContributionBytes);
   }
   const uint32_t round = board_.decision->round.load(std::memory_order_acquire) + 1;
   RegroupSign& own = sign(rank_);
   // Nobody reads this one any more: a round begins when all have come out of the one before.
-  std::copy(mine.begin(), mine.end(), own.part[round % 2]);
+  std::copy(mine.begin(), mine.end(), own.contribution[round % 2]);
   own.bytes[round % 2] = static_cast<uint32_t>(mine.size());
   own.round.store(round, std::memory_order_release);
   while (!is_decided(round)) {
@@ -139,7 +140,7 @@ Result<Regroup::Parts> MemoryRegroup::round(std::span<const std::byte> mine, int
     report();
     std::this_thread::sleep_for(kLookEvery);
   }
-  Parts all = parts(round);
+  Contributions all = contributions(round);
   if (!all.contains(rank_)) {
     return Status(Code::kPeerFailed, "the other ranks took this one for dead");
   }
@@ -155,7 +156,8 @@ std::unique_ptr<Regroup> regroup_in_memory(int rank, RegroupBoard board,
 
 // ---- over the control connection ---------------------------------------------------------------
 
-Result<Regroup::Parts> ControlRegroup::round(std::span<const std::byte> mine, int64_t deadline_ms) {
+Result<Regroup::Contributions> ControlRegroup::round(std::span<const std::byte> mine,
+                                                     int64_t deadline_ms) {
   std::unique_lock lock(mutex_);
   over_ = false;
   withdrawal_ = {};
@@ -185,7 +187,7 @@ Result<Regroup::Parts> ControlRegroup::round(std::span<const std::byte> mine, in
 void ControlRegroup::heard(const ControlNews& news) {
   const std::lock_guard lock(mutex_);
   switch (news.kind) {
-    case ControlNews::Kind::kPart: coming_[news.rank] = news.note; return;
+    case ControlNews::Kind::kContribution: coming_[news.rank] = news.note; return;
     case ControlNews::Kind::kRegrouped:
       last_ = std::exchange(coming_, {});
       over_ = true;
@@ -203,15 +205,16 @@ void ControlRegroup::heard(const ControlNews& news) {
 // ---- survivors ---------------------------------------------------------------------------------
 
 // The first one tells of it in its second round.
-static_assert(sizeof(OpenedMeeting) <= RegroupSign::kMostPartBytes);
+static_assert(sizeof(OpenedMeeting) <= RegroupSign::kMostContributionBytes);
 static_assert(sizeof(OpenedMeeting) <= kMostNoteBytes);
 
 Result<Survivors> agree_on_survivors(Regroup& regroup, int rank, int64_t deadline_ms) {
   std::optional<OpenedMeeting> mine;
   for (;;) {
     const auto given = mine.has_value() ? bytes_of(*mine) : std::span<const std::byte>{};
-    TUTTI_ASSIGN_OR_RETURN(const Regroup::Parts parts, regroup.round(given, deadline_ms));
-    const auto& [first, said] = *parts.begin();
+    TUTTI_ASSIGN_OR_RETURN(const Regroup::Contributions contributions,
+                           regroup.round(given, deadline_ms));
+    const auto& [first, said] = *contributions.begin();
     if (said.size() != sizeof(OpenedMeeting)) {
       if (first == rank) mine = open_meeting(make_unique_id(), kNever);
       continue;
@@ -220,7 +223,7 @@ Result<Survivors> agree_on_survivors(Regroup& regroup, int rank, int64_t deadlin
     std::memcpy(&place, said.data(), sizeof place);
     TUTTI_ASSIGN_OR_RETURN(UniqueId id, id_of(place, first));
     Survivors survivors{.ranks = {}, .id = std::move(id)};
-    for (const auto& [survivor, part] : parts) survivors.ranks.push_back(survivor);
+    for (const auto& [survivor, contribution] : contributions) survivors.ranks.push_back(survivor);
     return survivors;
   }
 }

@@ -29,12 +29,12 @@ namespace tutti {
 // One thread at a time.
 class Regroup {
  public:
-  using Parts = std::map<int, std::vector<std::byte>>;  // by rank
+  using Contributions = std::map<int, std::vector<std::byte>>;  // by rank
 
   virtual ~Regroup() = default;
   // A round. After an error, such as the deadline, this rank comes to no more rounds. The others
   // wait for it in vain until it gives up.
-  virtual Result<Parts> round(std::span<const std::byte> mine, int64_t deadline_ms) = 0;
+  virtual Result<Contributions> round(std::span<const std::byte> mine, int64_t deadline_ms) = 0;
   // Nobody is to wait for this rank any more.
   virtual void give_up() = 0;
   // The reporter of long rounds from now on; null: there is none.
@@ -58,7 +58,7 @@ std::unique_ptr<Regroup> regroup_in_memory(int rank, RegroupBoard board,
 class ControlRegroup final : public Regroup {
  public:
   explicit ControlRegroup(Control& control) : control_(control) {}
-  Result<Parts> round(std::span<const std::byte> mine, int64_t deadline_ms) override;
+  Result<Contributions> round(std::span<const std::byte> mine, int64_t deadline_ms) override;
   void give_up() override { control_.leave(); }
   // Takes news of any kind from the control connection; any thread.
   void heard(const ControlNews& news);
@@ -67,10 +67,10 @@ class ControlRegroup final : public Regroup {
   Control& control_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Parts coming_;       // guarded by mutex_, as what follows: of the round that is being told
-  Parts last_;         // of the last one that was
-  bool over_ = true;   // no round is under way
-  Status withdrawal_;  // from the round that was last asked for: whom it lacked
+  Contributions coming_;  // guarded by mutex_, as what follows: of the round that is being told
+  Contributions last_;    // of the last one that was
+  bool over_ = true;      // no round is under way
+  Status withdrawal_;     // from the round that was last asked for: whom it lacked
 };
 
 // The ranks that go on, in rank order, and where they meet.

@@ -18,7 +18,7 @@ namespace tutti {
 
 // News that a rank gets of the others after the meeting.
 struct ControlNews {
-  enum class Kind { kFailed, kLeft, kTold, kPage, kPart, kRegrouped, kWithdrawn };
+  enum class Kind { kFailed, kLeft, kTold, kPage, kContribution, kRegrouped, kWithdrawn };
   Kind kind = Kind::kFailed;
   // The rank that reported the failure, died, left, told, showed or gave something. For kWithdrawn,
   // the first of the `count` ranks that the round lacked.
@@ -53,9 +53,9 @@ class Control {
   // kPage.
   virtual void send_page(int rank, std::span<const std::byte> page) = 0;
   // Takes part in a round of those who are left, with at most kMostNoteBytes. Once all do who have
-  // neither died nor left, the news is each one's kPart, in rank order, and then kRegrouped, the
-  // same for all. Does not block; fails once the connection is broken.
-  virtual Status regroup(std::span<const std::byte> part) = 0;
+  // neither died nor left, the news is each one's kContribution, in rank order, and then
+  // kRegrouped, the same for all. Does not block; fails once the connection is broken.
+  virtual Status regroup(std::span<const std::byte> contribution) = 0;
   // Does not take part after all. The news is kWithdrawn, or what the round came to if it is over.
   virtual void withdraw() = 0;
   // Whether there may still be news.
@@ -87,15 +87,15 @@ class Exchange {
 };
 
 // The value that every rank gave, each the bytes of one T.
-template <typename T, typename Parts>
-Result<std::vector<T>> values_in(const Parts& parts) {
-  std::vector<T> values(parts.size());
+template <typename T, typename Contributions>
+Result<std::vector<T>> values_in(const Contributions& contributions) {
+  std::vector<T> values(contributions.size());
   for (size_t rank = 0; rank < values.size(); ++rank) {
-    if (parts[rank].size() != sizeof(T)) {
+    if (contributions[rank].size() != sizeof(T)) {
       return Status::format(Code::kInternal, "rank {} sent {} bytes where {} were expected", rank,
-                            parts[rank].size(), sizeof(T));
+                            contributions[rank].size(), sizeof(T));
     }
-    std::memcpy(&values[rank], parts[rank].data(), sizeof(T));
+    std::memcpy(&values[rank], contributions[rank].data(), sizeof(T));
   }
   return values;
 }

@@ -220,14 +220,14 @@ TEST_P(Together, AServiceInAProcessThatIsNoRankIsNamedAsThat) {
   });
 }
 
-// The parts of the next round, told by rank.
+// The contributions of the next round, told by rank.
 std::string next_round(Control& control) {
   std::string told;
   bool over = false;
   while (!over && has_news(control, kLongMs)) {
     for (const ControlNews& news : control.read()) {
       if (news.kind == Kind::kRegrouped) over = true;
-      if (news.kind != Kind::kPart) continue;
+      if (news.kind != Kind::kContribution) continue;
       told += std::to_string(news.rank) + ":" + std::to_string(news.note.size()) + " ";
     }
   }
@@ -252,14 +252,14 @@ TEST_P(Together, WhoIsLeftRegroups) {
       usleep(20'000);
       kill_myself();
     }
-    const std::vector<std::byte> part(static_cast<size_t>(rank * 10));
-    ASSERT_TRUE(control->regroup(part).ok());
+    const std::vector<std::byte> contribution(static_cast<size_t>(rank * 10));
+    ASSERT_TRUE(control->regroup(contribution).ok());
     EXPECT_EQ(next_round(*control), "0:0 1:10 2:20 4:40 ");
     ++(*over)[0];
     await((*over)[0], 4);
     if (rank == 2) return control->leave();
     if (rank == 1) {  // first thinks better of it; the note comes after that
-      ASSERT_TRUE(control->regroup(part).ok());
+      ASSERT_TRUE(control->regroup(contribution).ok());
       control->withdraw();
       EXPECT_EQ(wait_for(*control, Kind::kWithdrawn).rank, 0);
       control->tell(0, {});

@@ -16,7 +16,7 @@
 namespace tutti::bootstrap {
 namespace {
 
-using tutti_test::part_of;
+using tutti_test::contribution_of;
 using tutti_test::scripted_id;
 using Member = tutti_test::ScriptedMember;
 
@@ -30,13 +30,13 @@ class Round : public testing::Test {
   }
   void gather_all(size_t bytes) {
     for (int rank = 0; rank < kRanks; ++rank) {
-      members_[static_cast<size_t>(rank)].gather(part_of(rank, bytes));
+      members_[static_cast<size_t>(rank)].gather(contribution_of(rank, bytes));
     }
   }
-  static Parts expected(size_t bytes) {
-    Parts parts;
-    for (int rank = 0; rank < kRanks; ++rank) parts.push_back(part_of(rank, bytes));
-    return parts;
+  static Contributions expected(size_t bytes) {
+    Contributions contributions;
+    for (int rank = 0; rank < kRanks; ++rank) contributions.push_back(contribution_of(rank, bytes));
+    return contributions;
   }
 
   Meeting meeting_{scripted_id()};
@@ -48,7 +48,7 @@ TEST_F(Round, GivesAllPartsToEachInRankOrder) {
     gather_all(bytes);
     for (Member& member : members_) {
       member.hear_all();
-      EXPECT_EQ(std::exchange(member.parts, {}), expected(bytes));
+      EXPECT_EQ(std::exchange(member.contributions, {}), expected(bytes));
     }
   }
 }
@@ -60,13 +60,13 @@ TEST_F(Round, KeepsOneFrameForAMemberThatTakesNone) {
   EXPECT_TRUE(slow.link.session.out().empty());
   for (int turn = 0; turn < 3; ++turn) EXPECT_LE(meeting_.to_write(slow.link).size(), 70u << 10);
   slow.hear_all();
-  EXPECT_EQ(slow.parts, expected(kMostGatherBytes));
+  EXPECT_EQ(slow.contributions, expected(kMostGatherBytes));
   EXPECT_FALSE(meeting_.may_write(slow.link));
 }
 
 TEST_F(Round, EndsForAllIfOneBeginsTheNextBeforeItHasHeardThis) {
   gather_all(kMostGatherBytes);
-  members_[1].gather(part_of(1, 8));
+  members_[1].gather(contribution_of(1, 8));
   members_[2].hear_all();
   EXPECT_EQ(members_[2].heard.back(), FrameKind::kError);
 }
@@ -139,9 +139,9 @@ TEST(ReleasedId, IsNothingToThoseThatHaveMet) {
   Member other(meeting, Member::kNobody);
   other.say(FrameKind::kRelease);
   only.hear_all();
-  only.gather(part_of(0, 8));
+  only.gather(contribution_of(0, 8));
   only.hear_all();
-  EXPECT_EQ(only.heard.back(), FrameKind::kParts);
+  EXPECT_EQ(only.heard.back(), FrameKind::kContributions);
 }
 
 TEST(UnusedId, IsGivenUpAfterItsLifetimeUnlessARankHasCome) {
@@ -184,7 +184,7 @@ TEST_F(Together, RegroupsByWhatDiffers) {
   for (Member& member : members_) member.say(FrameKind::kRegroup, same);
   for (Member& member : members_) {
     member.hear_all();
-    EXPECT_EQ(member.heard.back(), FrameKind::kRegroupParts);
+    EXPECT_EQ(member.heard.back(), FrameKind::kRegroupContributions);
     EXPECT_TRUE(member.last.empty());
     EXPECT_GT(member.sent_to_it, kMostNoteBytes);
     EXPECT_LT(member.sent_to_it, 3 * kMostNoteBytes) << "of " << kRanks * kMostNoteBytes;
@@ -259,8 +259,8 @@ TEST_F(RelayedMeeting, KeepsTheRankOfARelayThatOthersGoAround) {
   relay_.say_from(1, FrameKind::kRegroup);
   for (Member* member : {&relay_, &back, &*own_}) {
     member->hear_all();
-    EXPECT_TRUE(
-        member->has_heard(member == &relay_ ? FrameKind::kToAll : FrameKind::kRegroupParts));
+    EXPECT_TRUE(member->has_heard(member == &relay_ ? FrameKind::kToAll
+                                                    : FrameKind::kRegroupContributions));
   }
 }
 
@@ -338,8 +338,8 @@ TEST_F(OneRelay, AnswersTheRankOfItsProcessOnceAllIsPassedOn) {
   pass();
   other.hear_all();
   EXPECT_EQ(other.heard.back(), FrameKind::kWelcome);
-  other.gather(part_of(1, 8));
-  EXPECT_FALSE(relay_.may_write(own.link)) << "a part is to be passed on";
+  other.gather(contribution_of(1, 8));
+  EXPECT_FALSE(relay_.may_write(own.link)) << "a contribution is to be passed on";
   pass();
   own.hear_all();
   EXPECT_EQ(own.heard.back(), FrameKind::kWelcome);

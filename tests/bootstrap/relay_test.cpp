@@ -87,14 +87,14 @@ std::vector<ControlNews> listen(Control& control, Kind last) {
   return all;
 }
 
-// The ranks that regroup are told of so many parts, and of no failure but that of one rank.
+// The ranks that regroup are told of so many contributions, and of no failure but that of one rank.
 void expect_regrouped(Control& control, size_t ranks, int failed) {
-  size_t parts = 0;
+  size_t contributions = 0;
   for (const ControlNews& news : listen(control, Kind::kRegrouped)) {
-    if (news.kind == Kind::kPart) ++parts;
+    if (news.kind == Kind::kContribution) ++contributions;
     EXPECT_TRUE(news.kind != Kind::kFailed || news.rank == failed);
   }
-  EXPECT_EQ(parts, ranks);
+  EXPECT_EQ(contributions, ranks);
 }
 
 TEST(Relay, GivesRanksTheBytesOfAllInRankOrder) {
@@ -206,11 +206,11 @@ TEST(Relay, RanksComeBackToTheServiceIfItsProcessDies) {
   run_met(5, {1}, [&](int rank, std::unique_ptr<Control> control) {
     if (rank == 1) kill_myself();
     for (int round = 1; round <= 3; ++round) {
-      // In the first round some give their part to a relay that has gone.
+      // In the first round some give their contribution to a relay that has gone.
       ASSERT_TRUE(control->regroup(std::vector<std::byte>(static_cast<size_t>(rank * round))).ok());
       std::string left;
       for (const ControlNews& news : listen(*control, Kind::kRegrouped)) {
-        if (news.kind == Kind::kPart) {
+        if (news.kind == Kind::kContribution) {
           left += fmt::format("{}:{} ", news.rank, news.note.size());
         } else if (news.kind == Kind::kFailed) {
           EXPECT_EQ(news.rank, 1);
@@ -236,7 +236,7 @@ TEST(Relay, RanksComeBackAlsoAfterTheRanksOfTheServicesProcessHaveLeft) {
     ++*heard;
     await(*heard, 3);
     if (rank == 1) kill_myself();
-    ASSERT_TRUE(control->regroup(bytes("a part")).ok());
+    ASSERT_TRUE(control->regroup(bytes("a contribution")).ok());
     expect_regrouped(*control, 2, 1);
     ++*over;
     await(*over, 2);
@@ -252,7 +252,7 @@ TEST(Relay, RanksComeBackThoughAChildOfItsProcessKeepsItsConnectionsOpen) {
       await(*over, 3);
       _exit(0);
     }
-    ASSERT_TRUE(control->regroup(bytes("a part")).ok());
+    ASSERT_TRUE(control->regroup(bytes("a contribution")).ok());
     expect_regrouped(*control, 3, 1);
     ++*over;
     await(*over, 3);

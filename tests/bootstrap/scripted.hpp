@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "bootstrap/contributions.hpp"
 #include "bootstrap/meeting_state.hpp"
-#include "bootstrap/parts.hpp"
 
 namespace tutti_test {
 
@@ -18,7 +18,7 @@ inline const tutti::UniqueId& scripted_id() {
   return id;
 }
 
-inline std::vector<std::byte> part_of(int rank, size_t bytes) {
+inline std::vector<std::byte> contribution_of(int rank, size_t bytes) {
   return std::vector<std::byte>(bytes, static_cast<std::byte>(rank));
 }
 
@@ -66,7 +66,7 @@ struct ScriptedMember {
     session.put(FrameKind::kFrom, {tutti::bytes_of(from), body});
     tell();
   }
-  void gather(std::span<const std::byte> part) { say(FrameKind::kGather, part); }
+  void gather(std::span<const std::byte> contribution) { say(FrameKind::kGather, contribution); }
   // Takes one piece of what there is to be written to it; false: nothing.
   bool hear() {
     if (!meeting.may_write(link)) return false;
@@ -77,8 +77,8 @@ struct ScriptedMember {
     while (session.next(frame) == Session::Got::kFrame) {
       heard.push_back(frame.kind);
       last.assign(frame.body.begin(), frame.body.end());
-      if (frame.kind != FrameKind::kParts) continue;
-      EXPECT_TRUE(tutti::bootstrap::take_parts(frame.body, SIZE_MAX, parts));
+      if (frame.kind != FrameKind::kContributions) continue;
+      EXPECT_TRUE(tutti::bootstrap::take_contributions(frame.body, SIZE_MAX, contributions));
     }
     return true;
   }
@@ -95,7 +95,7 @@ struct ScriptedMember {
   tutti::bootstrap::Link& link;
   std::vector<FrameKind> heard;
   std::vector<std::byte> last;  // the body of the last frame
-  tutti::bootstrap::Parts parts;
+  tutti::bootstrap::Contributions contributions;
   size_t sent_to_it = 0;  // bytes that have left the service for it
 };
 

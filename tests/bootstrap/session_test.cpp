@@ -53,7 +53,7 @@ TEST(Session, TwoThatKnowTheSecretUnderstandEachOther) {
     ASSERT_EQ(pair.service.next(frame), Got::kFrame);
     EXPECT_EQ(frame.kind, FrameKind::kGather);
     EXPECT_EQ(text_in(frame.body), text);
-    pair.service.put(FrameKind::kParts, {frame.body});
+    pair.service.put(FrameKind::kContributions, {frame.body});
     pair.member.append(said(pair.service));
     ASSERT_EQ(pair.member.next(frame), Got::kFrame);
     EXPECT_EQ(text_in(frame.body), text);

@@ -161,15 +161,15 @@ class SimulatedService final : public SimulatedProcess {
 // A rank that meets, takes part in rounds, and stays until it is told to leave.
 class SimulatedRank final : public SimulatedProcess {
  public:
-  using Part = std::function<std::vector<std::byte>(int rank, int round)>;
+  using Contribution = std::function<std::vector<std::byte>(int rank, int round)>;
   SimulatedRank(Simulation& simulation, SimulatedHost& host, const tutti::UniqueId& id, int rank,
-                int ranks, int rounds, const Part& part)
+                int ranks, int rounds, const Contribution& contribution)
       : SimulatedProcess(simulation, host),
         state_(id),
         rank_(rank),
         ranks_(ranks),
         rounds_(rounds),
-        part_(part) {}
+        contribution_(contribution) {}
   void join(SimulatedProcess& service) {
     end_ = simulation_.connect(*this, service);
     simulation_.wake(*this, simulated_ns);
@@ -180,7 +180,7 @@ class SimulatedRank final : public SimulatedProcess {
   }
   [[nodiscard]] int pid() const override { return 1000 + rank_; }
   // The outcome of the last round.
-  [[nodiscard]] const tutti::bootstrap::Parts& outcome() const { return outcome_; }
+  [[nodiscard]] const tutti::bootstrap::Contributions& outcome() const { return outcome_; }
   [[nodiscard]] int rounds_done() const { return rounds_done_; }
   [[nodiscard]] bool stayed() const { return stayed_; }
   [[nodiscard]] bool hung_up_on() const { return end_->closing_seen; }
@@ -191,15 +191,15 @@ class SimulatedRank final : public SimulatedProcess {
  private:
   void turn() override;
   void advance(tutti::bootstrap::MemberState::Step step);
-  void gather() { state_.gather(part_(rank_, rounds_done_)); }
+  void gather() { state_.gather(contribution_(rank_, rounds_done_)); }
 
   tutti::bootstrap::MemberState state_;
   SimulatedEnd* end_ = nullptr;
   const int rank_;
   const int ranks_;
   const int rounds_;
-  const Part& part_;
-  tutti::bootstrap::Parts outcome_;
+  const Contribution& contribution_;
+  tutti::bootstrap::Contributions outcome_;
   int rounds_done_ = 0;
   bool stayed_ = false;
   int64_t stayed_at_ns_ = 0;
@@ -391,7 +391,7 @@ inline void SimulatedRank::advance(tutti::bootstrap::MemberState::Step step) {
   if (step == Step::kWelcome) gather();
   if (step == Step::kOutcome) {
     ++rounds_done_;
-    auto outcome = state_.take_parts();
+    auto outcome = state_.take_contributions();
     if (keeps_outcome) outcome_ = std::move(outcome);
     if (rounds_done_ < rounds_) return gather();
     state_.stay();

@@ -31,13 +31,13 @@ int ranks_wanted() {
 }
 
 // Mostly alike, as what ranks say of themselves is: of 58 bytes, an address and a key differ.
-std::vector<std::byte> part_of_round(int rank, int round) {
-  std::vector<std::byte> part(58, static_cast<std::byte>(round));
+std::vector<std::byte> contribution_of_round(int rank, int round) {
+  std::vector<std::byte> contribution(58, static_cast<std::byte>(round));
   for (size_t i = 0; i < 12; ++i) {
-    part[20 + i] =
+    contribution[20 + i] =
         static_cast<std::byte>(static_cast<uint32_t>(rank + 1) * 2654435761u >> (i % 4 * 8));
   }
-  return part;
+  return contribution;
 }
 
 // What a meeting of ranks on hosts takes, the service on the first.
@@ -51,7 +51,7 @@ class Job {
     for (int rank = 0; rank < ranks; ++rank) {
       const auto host = static_cast<size_t>(rank / each);
       ranks_.push_back(std::make_unique<SimulatedRank>(simulation_, hosts_[host], scripted_id(),
-                                                       rank, ranks, kRounds, part_));
+                                                       rank, ranks, kRounds, contribution_));
       const bool by_relay = relays && host > 0;
       if (by_relay && rank % each == 0) start_relay(hosts_[host], ranks_.back()->pid());
       ranks_.back()->keeps_outcome = rank % 7 == 0;
@@ -90,9 +90,9 @@ class Job {
   }
 
   void expect_met() const {
-    Parts expected;
+    Contributions expected;
     for (size_t rank = 0; rank < ranks_.size(); ++rank) {
-      expected.push_back(part_of_round(static_cast<int>(rank), kRounds - 1));
+      expected.push_back(contribution_of_round(static_cast<int>(rank), kRounds - 1));
     }
     for (const auto& rank : ranks_) {
       ASSERT_TRUE(rank->stayed()) << rank->told().message();
@@ -103,7 +103,7 @@ class Job {
   }
 
   static constexpr int kRounds = 17;
-  const SimulatedRank::Part part_ = part_of_round;
+  const SimulatedRank::Contribution contribution_ = contribution_of_round;
   Simulation simulation_;
   std::vector<SimulatedHost> hosts_;
   std::unique_ptr<SimulatedService> service_;
@@ -115,9 +115,10 @@ class Job {
 uint64_t outcome_bytes(int ranks) {
   uint64_t bytes = 0;
   for (int round = 0; round < Job::kRounds; ++round) {
-    Parts parts;
-    for (int rank = 0; rank < ranks; ++rank) parts.push_back(part_of_round(rank, round));
-    for (const auto& body : pack_parts(parts)) bytes += body.size();
+    Contributions contributions;
+    for (int rank = 0; rank < ranks; ++rank)
+      contributions.push_back(contribution_of_round(rank, round));
+    for (const auto& body : pack_contributions(contributions)) bytes += body.size();
   }
   return bytes;
 }

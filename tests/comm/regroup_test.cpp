@@ -56,7 +56,7 @@ class SlowLine final : public Control {
   void look() override {}
   void tell(int /*rank*/, std::span<const std::byte> /*note*/) override {}
   void send_page(int /*rank*/, std::span<const std::byte> /*page*/) override {}
-  Status regroup(std::span<const std::byte> /*part*/) override { return {}; }
+  Status regroup(std::span<const std::byte> /*contribution*/) override { return {}; }
   void withdraw() override {
     const ControlNews news{.kind = ControlNews::Kind::kWithdrawn, .rank = missing, .count = 1};
     answers_.emplace_back([this, news] { listener->heard(news); });
@@ -73,15 +73,16 @@ class SlowLine final : public Control {
 };
 
 // What a rank gives to a round.
-std::vector<std::byte> part_of(int rank, int round) {
+std::vector<std::byte> contribution_of(int rank, int round) {
   return std::vector<std::byte>(static_cast<size_t>(rank + round), static_cast<std::byte>(rank));
 }
 
-void expect_parts(const Result<Regroup::Parts>& parts, const std::vector<int>& ranks, int round) {
-  ASSERT_TRUE(parts.ok()) << parts.status().message();
-  Regroup::Parts expected;
-  for (const int rank : ranks) expected[rank] = part_of(rank, round);
-  EXPECT_EQ(*parts, expected);
+void expect_contributions(const Result<Regroup::Contributions>& contributions,
+                          const std::vector<int>& ranks, int round) {
+  ASSERT_TRUE(contributions.ok()) << contributions.status().message();
+  Regroup::Contributions expected;
+  for (const int rank : ranks) expected[rank] = contribution_of(rank, round);
+  EXPECT_EQ(*contributions, expected);
 }
 
 TEST(Regroup, RoundsGiveEveryonesPartToAll) {
@@ -92,7 +93,7 @@ TEST(Regroup, RoundsGiveEveryonesPartToAll) {
     in_threads(all, [&](int rank) {
       const auto regroup = board.regroup(rank);
       for (int round = 0; round < 20; ++round) {
-        expect_parts(regroup->round(part_of(rank, round), kNever), all, round);
+        expect_contributions(regroup->round(contribution_of(rank, round), kNever), all, round);
       }
     });
   }
@@ -103,9 +104,9 @@ TEST(Regroup, TheDeadAreLeftOut) {
   board.die(0);
   in_threads({1, 2, 3}, [&](int rank) {
     const auto regroup = board.regroup(rank);
-    expect_parts(regroup->round(part_of(rank, 1), kNever), {1, 2, 3}, 1);
+    expect_contributions(regroup->round(contribution_of(rank, 1), kNever), {1, 2, 3}, 1);
     if (rank == 2) return board.die(2);
-    expect_parts(regroup->round(part_of(rank, 2), kNever), {1, 3}, 2);
+    expect_contributions(regroup->round(contribution_of(rank, 2), kNever), {1, 3}, 2);
   });
 }
 
@@ -114,7 +115,7 @@ TEST(Regroup, WhoGivesUpIsNotWaitedFor) {
   in_threads({0, 1, 2}, [&](int rank) {
     const auto regroup = board.regroup(rank);
     if (rank == 1) return regroup->give_up();
-    expect_parts(regroup->round(part_of(rank, 1), kNever), {0, 2}, 1);
+    expect_contributions(regroup->round(contribution_of(rank, 1), kNever), {0, 2}, 1);
   });
 }
 
@@ -124,22 +125,23 @@ TEST(Regroup, ADeathWhileDecidingIsMadeGood) {
   std::atomic<int> waiting{0};
   in_threads({0, 1, 2}, [&](int rank) {
     if (rank == 2) {  // has come to the round, and dies a while after the others have
-      auto parts = board.regroup(2)->round(part_of(2, 1), now_ms());
-      EXPECT_EQ(parts.status().code(), Code::kTimeout);
+      auto contributions = board.regroup(2)->round(contribution_of(2, 1), now_ms());
+      EXPECT_EQ(contributions.status().code(), Code::kTimeout);
       while (waiting < 2) std::this_thread::yield();
       return board.die(2);
     }
     ++waiting;
-    expect_parts(board.regroup(rank)->round(part_of(rank, 1), kNever), {0, 1}, 1);
+    expect_contributions(board.regroup(rank)->round(contribution_of(rank, 1), kNever), {0, 1}, 1);
   });
 }
 
 TEST(Regroup, TheDeadlineNamesWhoIsMissing) {
   Board board(4);
   board.die(3);
-  const auto parts = board.regroup(0)->round({}, now_ms() + 20);
-  EXPECT_EQ(parts.status().code(), Code::kTimeout);
-  EXPECT_EQ(parts.status().message(), "2 of 4 ranks neither went on nor ended, rank 1 first");
+  const auto contributions = board.regroup(0)->round({}, now_ms() + 20);
+  EXPECT_EQ(contributions.status().code(), Code::kTimeout);
+  EXPECT_EQ(contributions.status().message(),
+            "2 of 4 ranks neither went on nor ended, rank 1 first");
 }
 
 TEST(Regroup, TheDeadlineNamesWhoShouldHaveDecided) {
@@ -147,16 +149,16 @@ TEST(Regroup, TheDeadlineNamesWhoShouldHaveDecided) {
   board.begin_to_decide(1, 1);
   in_threads({0, 1}, [&](int rank) {
     if (rank == 1) return board.come_to(1, 1);
-    const auto parts = board.regroup(0)->round({}, now_ms() + 200);
-    EXPECT_EQ(parts.status().code(), Code::kTimeout);
-    EXPECT_NE(parts.status().message().find("it was up to rank 1 of 2"), std::string::npos)
-        << parts.status().message();
+    const auto contributions = board.regroup(0)->round({}, now_ms() + 200);
+    EXPECT_EQ(contributions.status().code(), Code::kTimeout);
+    EXPECT_NE(contributions.status().message().find("it was up to rank 1 of 2"), std::string::npos)
+        << contributions.status().message();
   });
 }
 
 TEST(Regroup, TooManyBytesAreAnError) {
   Board board(1);
-  const std::vector<std::byte> many(RegroupSign::kMostPartBytes + 1);
+  const std::vector<std::byte> many(RegroupSign::kMostContributionBytes + 1);
   EXPECT_EQ(board.regroup(0)->round(many, kNever).status().code(), Code::kInternal);
 }
 
@@ -182,10 +184,11 @@ TEST(ControlRegroup, EachDeadlineNamesWhoIsMissingThen) {
   line.listener = &regroup;
   for (const int missing : {3, 2}) {
     line.missing = missing;
-    const auto parts = regroup.round({}, now_ms());
-    ASSERT_EQ(parts.status().code(), Code::kTimeout);
-    EXPECT_TRUE(parts.status().message().ends_with("rank " + std::to_string(missing) + " first"))
-        << parts.status().message();
+    const auto contributions = regroup.round({}, now_ms());
+    ASSERT_EQ(contributions.status().code(), Code::kTimeout);
+    EXPECT_TRUE(
+        contributions.status().message().ends_with("rank " + std::to_string(missing) + " first"))
+        << contributions.status().message();
   }
 }
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bootstrap/contributions.hpp"
 #include "bootstrap/meeting_state.hpp"
-#include "bootstrap/parts.hpp"
 #include "bootstrap/relay.hpp"
 #include "fuzz/fuzz.hpp"
 #include "transports/tcp/records.hpp"
@@ -168,17 +168,17 @@ void read_id(Input input) {
   if (read.ok()) (void)read->describe();
 }
 
-// What is taken for parts is the same after it was packed again.
-void read_parts(Input input) {
+// What is taken for contributions is the same after it was packed again.
+void read_contributions(Input input) {
   constexpr size_t kMost = 64;
-  Parts parts;
-  if (!take_parts(input.rest(), kMost, parts)) return;
-  if (parts.size() > kMost) std::abort();
-  Parts again;
-  for (const std::vector<std::byte>& body : pack_parts(parts)) {
-    if (!take_parts(body, kMost, again)) std::abort();
+  Contributions contributions;
+  if (!take_contributions(input.rest(), kMost, contributions)) return;
+  if (contributions.size() > kMost) std::abort();
+  Contributions again;
+  for (const std::vector<std::byte>& body : pack_contributions(contributions)) {
+    if (!take_contributions(body, kMost, again)) std::abort();
   }
-  if (again != parts) std::abort();
+  if (again != contributions) std::abort();
 }
 
 FUZZ_TARGET(meeting) {
@@ -187,7 +187,7 @@ FUZZ_TARGET(meeting) {
     case 1: garble(Session(Session::Side::kMember, id().name, id().secret), input); break;
     case 2: debate(input); break;
     case 3: tamper(input); break;
-    case 4: read_parts(input); break;
+    case 4: read_contributions(input); break;
     case 5: relay(input); break;
     default: read_id(input); break;
   }

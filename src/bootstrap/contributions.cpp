@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "bootstrap/parts.hpp"
+#include "bootstrap/contributions.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -30,38 +30,38 @@ bool take_number(std::span<const std::byte>& body, size_t& number) {
 }
 
 // The number of bytes from `at` on that are the same in both.
-size_t same_from(const Bytes& before, const Bytes& part, size_t at) {
-  const size_t end = std::min(before.size(), part.size());
+size_t same_from(const Bytes& before, const Bytes& contribution, size_t at) {
+  const size_t end = std::min(before.size(), contribution.size());
   size_t next = at;
-  while (next < end && before[next] == part[next]) ++next;
+  while (next < end && before[next] == contribution[next]) ++next;
   return next - at;
 }
 
-void put_difference(Bytes& body, const Bytes& before, const Bytes& part) {
-  put_number(body, part.size());
-  for (size_t at = 0; at < part.size();) {
-    const size_t same = same_from(before, part, at);
+void put_difference(Bytes& body, const Bytes& before, const Bytes& contribution) {
+  put_number(body, contribution.size());
+  for (size_t at = 0; at < contribution.size();) {
+    const size_t same = same_from(before, contribution, at);
     at += same;
     size_t end = at;
-    while (end < part.size()) {
-      const size_t next = same_from(before, part, end);
+    while (end < contribution.size()) {
+      const size_t next = same_from(before, contribution, end);
       if (next >= kLeastSame) break;
       end += next + 1;
     }
-    end = std::min(end, part.size());
+    end = std::min(end, contribution.size());
     put_number(body, same);
     put_number(body, end - at);
-    body.insert(body.end(), part.begin() + static_cast<ptrdiff_t>(at),
-                part.begin() + static_cast<ptrdiff_t>(end));
+    body.insert(body.end(), contribution.begin() + static_cast<ptrdiff_t>(at),
+                contribution.begin() + static_cast<ptrdiff_t>(end));
     at = end;
   }
 }
 
-bool take_difference(std::span<const std::byte>& body, const Bytes& before, Bytes& part) {
+bool take_difference(std::span<const std::byte>& body, const Bytes& before, Bytes& contribution) {
   size_t length = 0;
   if (!take_number(body, length) || length > kMostGatherBytes) return false;
-  while (part.size() < length) {
-    const size_t at = part.size();
+  while (contribution.size() < length) {
+    const size_t at = contribution.size();
     size_t same = 0;
     size_t fresh = 0;
     if (!take_number(body, same) || !take_number(body, fresh)) return false;
@@ -69,8 +69,9 @@ bool take_difference(std::span<const std::byte>& body, const Bytes& before, Byte
                       (same == 0 || at + same <= before.size()) && fresh <= body.size();
     if (!fits) return false;
     const auto copied = before.begin() + static_cast<ptrdiff_t>(same > 0 ? at : 0);
-    part.insert(part.end(), copied, copied + static_cast<ptrdiff_t>(same));
-    part.insert(part.end(), body.begin(), body.begin() + static_cast<ptrdiff_t>(fresh));
+    contribution.insert(contribution.end(), copied, copied + static_cast<ptrdiff_t>(same));
+    contribution.insert(contribution.end(), body.begin(),
+                        body.begin() + static_cast<ptrdiff_t>(fresh));
     body = body.subspan(fresh);
   }
   return true;
@@ -78,7 +79,7 @@ bool take_difference(std::span<const std::byte>& body, const Bytes& before, Byte
 
 }  // namespace
 
-Bodies pack_parts(const Parts& parts) {
+Bodies pack_contributions(const Contributions& contributions) {
   Bodies bodies;
   const auto append = [&](const Bytes& bytes) {
     if (bodies.empty() || bodies.back().size() + bytes.size() > kMostBodyBytes) {
@@ -90,16 +91,16 @@ Bodies pack_parts(const Parts& parts) {
   const Bytes* before = &none;
   size_t repeats = 0;
   Bytes next;
-  for (const Bytes& part : parts) {
-    if (part == *before) {
+  for (const Bytes& contribution : contributions) {
+    if (contribution == *before) {
       ++repeats;
       continue;
     }
     next.clear();
     put_number(next, repeats);
-    put_difference(next, *before, part);
+    put_difference(next, *before, contribution);
     append(next);
-    before = &part;
+    before = &contribution;
     repeats = 0;
   }
   if (repeats > 0) {
@@ -110,7 +111,7 @@ Bodies pack_parts(const Parts& parts) {
   return bodies;
 }
 
-bool take_parts(std::span<const std::byte> body, size_t most, Parts& all) {
+bool take_contributions(std::span<const std::byte> body, size_t most, Contributions& all) {
   const size_t had = all.size();
   while (!body.empty()) {
     size_t repeats = 0;
@@ -119,9 +120,9 @@ bool take_parts(std::span<const std::byte> body, size_t most, Parts& all) {
     all.insert(all.end(), repeats, before);
     if (body.empty()) break;
     if (all.size() == most) return false;
-    Bytes part;
-    if (!take_difference(body, before, part)) return false;
-    all.push_back(std::move(part));
+    Bytes contribution;
+    if (!take_difference(body, before, contribution)) return false;
+    all.push_back(std::move(contribution));
   }
   return all.size() > had;
 }

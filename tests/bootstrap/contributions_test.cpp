@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "bootstrap/parts.hpp"
+#include "bootstrap/contributions.hpp"
 
 #include <gtest/gtest.h>
 
@@ -30,80 +30,81 @@ size_t total(const std::vector<Bytes>& bodies) {
   return sum;
 }
 
-void expect_there_and_back(const Parts& parts) {
-  Parts back;
-  for (const Bytes& body : pack_parts(parts)) {
+void expect_there_and_back(const Contributions& contributions) {
+  Contributions back;
+  for (const Bytes& body : pack_contributions(contributions)) {
     EXPECT_LT(body.size(), kMostFrameBytes) << "the kind of the frame has to fit as well";
-    EXPECT_TRUE(take_parts(body, parts.size(), back));
+    EXPECT_TRUE(take_contributions(body, contributions.size(), back));
   }
-  EXPECT_EQ(back, parts);
+  EXPECT_EQ(back, contributions);
 }
 
-TEST(Parts, ComeBackAsTheyWere) {
+TEST(Contributions, ComeBackAsTheyWere) {
   std::mt19937 random(7);
   expect_there_and_back({{}});
   expect_there_and_back({{}, {}, bytes({1}), {}, bytes({1, 2}), bytes({1, 2}), bytes({1})});
   for (int round = 0; round < 200; ++round) {
-    Parts parts(1 + random() % 40, random_bytes(random, random() % 300));
-    for (size_t i = 1; i < parts.size(); ++i) {  // like the one before, but here and there
-      parts[i] = parts[i - 1];
-      for (size_t changes = random() % 4; changes > 0 && !parts[i].empty(); --changes) {
-        parts[i][random() % parts[i].size()] = static_cast<std::byte>(random());
+    Contributions contributions(1 + random() % 40, random_bytes(random, random() % 300));
+    for (size_t i = 1; i < contributions.size(); ++i) {  // like the one before, but here and there
+      contributions[i] = contributions[i - 1];
+      for (size_t changes = random() % 4; changes > 0 && !contributions[i].empty(); --changes) {
+        contributions[i][random() % contributions[i].size()] = static_cast<std::byte>(random());
       }
-      if (random() % 8 == 0) parts[i].resize(random() % 300);
+      if (random() % 8 == 0) contributions[i].resize(random() % 300);
     }
-    expect_there_and_back(parts);
+    expect_there_and_back(contributions);
   }
 }
 
-TEST(Parts, GoIntoAsFewFramesAsTheyFit) {
+TEST(Contributions, GoIntoAsFewFramesAsTheyFit) {
   std::mt19937 random(7);
-  Parts parts;
-  for (int i = 0; i < 40; ++i) parts.push_back(random_bytes(random, kMostGatherBytes));
-  EXPECT_EQ(pack_parts(parts).size(), 3U);
-  expect_there_and_back(parts);
+  Contributions contributions;
+  for (int i = 0; i < 40; ++i) contributions.push_back(random_bytes(random, kMostGatherBytes));
+  EXPECT_EQ(pack_contributions(contributions).size(), 3U);
+  expect_there_and_back(contributions);
 }
 
-TEST(Parts, TakeTheirDifferencesAlone) {
-  const Parts same(1000, Bytes(300));
-  EXPECT_LT(total(pack_parts(same)), 310U);
-  Parts numbered = same;
+TEST(Contributions, TakeTheirDifferencesAlone) {
+  const Contributions same(1000, Bytes(300));
+  EXPECT_LT(total(pack_contributions(same)), 310U);
+  Contributions numbered = same;
   for (size_t i = 0; i < numbered.size(); ++i) {
     numbered[i][100] = static_cast<std::byte>(i);
     numbered[i][101] = static_cast<std::byte>(i >> 8);
   }
-  EXPECT_LT(total(pack_parts(numbered)), 300U + 10 * numbered.size());
+  EXPECT_LT(total(pack_contributions(numbered)), 300U + 10 * numbered.size());
   expect_there_and_back(numbered);
 }
 
-TEST(Parts, OfAnotherFormAreNotTaken) {
+TEST(Contributions, OfAnotherFormAreNotTaken) {
   const auto takes = [](std::initializer_list<int> body, size_t most = 4) {
-    Parts all = {bytes({7, 7})};
-    return take_parts(bytes(body), most, all);
+    Contributions all = {bytes({7, 7})};
+    return take_contributions(bytes(body), most, all);
   };
   EXPECT_TRUE(takes({3}));
   EXPECT_TRUE(takes({0, 2, 1, 1, 9}));
-  EXPECT_FALSE(takes({})) << "no part";
-  EXPECT_FALSE(takes({0})) << "neither a repetition nor a part";
+  EXPECT_FALSE(takes({})) << "no contribution";
+  EXPECT_FALSE(takes({0})) << "neither a repetition nor a contribution";
   EXPECT_FALSE(takes({4})) << "more than there may be";
   EXPECT_FALSE(takes({0, 1, 0, 1, 9}, 1)) << "more than there may be";
   EXPECT_FALSE(takes({0x83})) << "a number that does not end";
   EXPECT_FALSE(takes({0x83, 0x80, 0x80, 0x80, 0})) << "a number that is too long";
   EXPECT_FALSE(takes({0, 2, 1, 1})) << "one byte was promised";
-  EXPECT_FALSE(takes({0, 3, 3, 0})) << "more than the part before has";
+  EXPECT_FALSE(takes({0, 3, 3, 0})) << "more than the contribution before has";
   EXPECT_FALSE(takes({0, 2, 1, 2, 9, 9})) << "more than its length";
   EXPECT_FALSE(takes({0, 2, 0, 0, 2, 0})) << "a step of nothing";
-  EXPECT_FALSE(takes({0, 0x81, 0x20, 0, 1, 9})) << "longer than a part may be";
+  EXPECT_FALSE(takes({0, 0x81, 0x20, 0, 1, 9})) << "longer than a contribution may be";
 }
 
-// Whatever a body has, it is taken or refused, and no more parts come of it than there may be.
-TEST(Parts, OfRandomBodiesAreNoMoreThanTheyMayBe) {
+// Whatever a body has, it is taken or refused, and no more contributions come of it than there may
+// be.
+TEST(Contributions, OfRandomBodiesAreNoMoreThanTheyMayBe) {
   std::mt19937 random(11);
   for (int round = 0; round < 20000; ++round) {
     Bytes body = random_bytes(random, random() % 24);
     for (std::byte& byte : body) byte &= static_cast<std::byte>(random() % 3 == 0 ? 0xff : 7);
-    Parts all(random() % 3, bytes({1, 2, 3}));
-    (void)take_parts(body, 10, all);
+    Contributions all(random() % 3, bytes({1, 2, 3}));
+    (void)take_contributions(body, 10, all);
     EXPECT_LE(all.size(), 10U);
   }
 }
