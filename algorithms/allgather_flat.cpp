@@ -10,21 +10,21 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  const int chunks = parts_of_window(q).chunks(q);
+  const int chunks = window_buffers(q).chunks(q);
   return (chunks + 1) * sync_s(q, m) + window_write_s(q, q.bytes(), m) +
          window_read_s(q, others_blocks_bytes(q), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {
-  const Parts parts = parts_of_window(q);
-  const int chunks = parts.chunks(q);
+  const ChunkBuffers buffers = window_buffers(q);
+  const int chunks = buffers.chunks(q);
   const bool non_temporal = stores_non_temporal(q, all_blocks_bytes(q));
   const Range own = q.send_block(0);
   const auto keep = [&](int i) { copy_of_own_block(q, b, piece_of(own, chunks, i)); };
-  const bool at_once = keeps_at_once(q, std::min(q.bytes(), parts.chunk_bytes));
+  const bool at_once = keeps_at_once(q, std::min(q.bytes(), buffers.chunk_bytes));
   const auto put = [&](int i) {
     const Range piece = piece_of(own, chunks, i);
-    b.copy(Ref::of(Space::kWindow, parts.at(i), q.rank), at_send(piece), piece.bytes);
+    b.copy(Ref::of(Space::kWindow, buffers.at(i), q.rank), at_send(piece), piece.bytes);
     if (at_once) keep(i);
   };
   const auto take = [&](int i) {
@@ -32,7 +32,8 @@ void build(const Problem& q, Builder& b) {
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, distance);
       const Range piece = piece_of(q.recv_block(peer), chunks, i);
-      b.copy(at_recv(piece), Ref::of(Space::kWindow, parts.at(i), peer), piece.bytes, non_temporal);
+      b.copy(at_recv(piece), Ref::of(Space::kWindow, buffers.at(i), peer), piece.bytes,
+             non_temporal);
     }
   };
   exchange_chunks(b, chunks, put, take);
@@ -44,7 +45,7 @@ constexpr Algorithm allgather_flat = {.name = "flat",
                                       .summary = "everyone copies from all windows, pipelined",
                                       .collective = Collective::kAllgather,
                                       .rank_order = true,
-                                      .applies = fits_chunks<parts_of_window>,
+                                      .applies = fits_chunks<window_buffers>,
                                       .seconds = seconds,
                                       .build = build};
 constexpr Algorithm allgatherv_flat = allgather_flat.of(Collective::kAllgatherv);

@@ -11,20 +11,20 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  const int chunks = parts_of_window(q).chunks(q);
+  const int chunks = window_buffers(q).chunks(q);
   return (chunks + 1) * sync_s(q, m) + window_write_s(q, q.bytes(), m) +
          window_read_s(q, others_blocks_bytes(q), m) + combine_s(q.bytes(), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {
-  const Parts parts = parts_of_window(q);
-  const int chunks = parts.chunks(q);
+  const ChunkBuffers buffers = window_buffers(q);
+  const int chunks = buffers.chunks(q);
   const bool non_temporal = stores_non_temporal(q, q.bytes());
-  const auto put = [&](int i) { put_chunk(q, b, parts, chunks, i, send_at(0)); };
+  const auto put = [&](int i) { put_chunk(q, b, buffers, chunks, i, send_at(0)); };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     b.reduce(recv_at(chunk.offset),
-             one_of_each_rank(q, send_at(chunk.offset), Space::kWindow, parts.at(i)), chunk.bytes,
+             one_of_each_rank(q, send_at(chunk.offset), Space::kWindow, buffers.at(i)), chunk.bytes,
              true, non_temporal);
   };
   exchange_chunks(b, chunks, put, take);
@@ -37,7 +37,7 @@ const Algorithm allreduce_flat = {
     .summary = "one_shot for any length, pipelined through the windows",
     .collective = Collective::kAllreduce,
     .rank_order = true,
-    .applies = fits_chunks<parts_of_window>,
+    .applies = fits_chunks<window_buffers>,
     .seconds = seconds,
     .build = build};
 

@@ -9,30 +9,30 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  const int chunks = parts_of_slot(q).chunks(q);
+  const int chunks = slot_buffers(q).chunks(q);
   return (chunks + 1) * sync_s(q, m) +
-         slot_write_s(q, std::min(q.bytes(), parts_of_slot(q).chunk_bytes), m) +
+         slot_write_s(q, std::min(q.bytes(), slot_buffers(q).chunk_bytes), m) +
          slot_read_s(q, others_blocks_bytes(q), m) + buffers_s(q, m) +
          1.0 * chunks * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
   const bool non_temporal = stores_non_temporal(q, all_blocks_bytes(q));
-  const Parts parts = parts_of_slot(q);
-  const int chunks = parts.chunks(q);
-  const auto put = [&](int i) { put_chunk(q, b, parts, chunks, i, send_at(0)); };
+  const ChunkBuffers buffers = slot_buffers(q);
+  const int chunks = buffers.chunks(q);
+  const auto put = [&](int i) { put_chunk(q, b, buffers, chunks, i, send_at(0)); };
   const auto take = [&](int i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, distance);
-      b.copy(recv_at(block_at(q, peer) + chunk.offset), Ref::of(Space::kSlot, parts.at(i), peer),
+      b.copy(recv_at(block_at(q, peer) + chunk.offset), Ref::of(Space::kSlot, buffers.at(i), peer),
              chunk.bytes, non_temporal);
     }
   };
   // Chunks that the slots hold at once are written there while the root keeps its own block. A
   // longer own block is kept chunk by chunk, so that the others are never done with the slots and
   // wait (docs/notes/15).
-  const int pieces = chunks <= parts.count ? 1 : chunks;
+  const int pieces = chunks <= buffers.count ? 1 : chunks;
   const auto keep = [&](int i) {
     if (i < pieces) copy_of_own_block(q, b, part_of(q.bytes(), pieces, i));
   };
@@ -45,7 +45,7 @@ const Algorithm gather_flat = {.name = "flat",
                                .summary = "the root copies from all slots, pipelined",
                                .collective = Collective::kGather,
                                .rank_order = true,
-                               .applies = fits_chunks<parts_of_slot>,
+                               .applies = fits_chunks<slot_buffers>,
                                .seconds = seconds,
                                .build = build};
 

@@ -1,30 +1,30 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Pipelines through the shared windows: a message passes in chunks, each through one of three or
-// more equal parts of every rank's window in turn. A rank publishes once and waits once per chunk.
-// It waits for what was published before its peers' last piece of work, so that small delays cancel
-// out.
+// more equal buffers in every rank's window in turn. A rank publishes once and waits once per
+// chunk. It waits for what was published before its peers' last piece of work, so that small delays
+// cancel out.
 #pragma once
 
 #include "algorithms/common.hpp"
 
 namespace tutti {
 
-inline constexpr uint64_t kLeastParts = 3;
+inline constexpr uint64_t kLeastBuffers = 3;
 
-// The parts of a window or slot, for chunks of this rank's data, or for chunks that consist of a
+// The buffers in a window or slot for chunks of this rank's data, or for chunks that consist of a
 // piece for each other rank. There are as many as fit: a core writes faster to lines that a peer
 // has read long ago (docs/notes/15).
-struct Parts {
+struct ChunkBuffers {
   Space space;
-  uint64_t chunk_bytes;  // the longest chunk, and how long a part is; 0 if there is no room for one
+  uint64_t chunk_bytes;  // the longest chunk, and the length of a buffer; 0: no room for one
   uint64_t piece_bytes;  // the longest piece
   int count;
 
-  // Parts of the first `room` bytes there.
-  Parts(const Problem& q, Space space, uint64_t room)
+  // Buffers in the first `room` bytes there.
+  ChunkBuffers(const Problem& q, Space space, uint64_t room)
       : space(space),
-        chunk_bytes(std::min(q.limits.chunk_bytes, room / kLeastParts) / 64 * 64),
+        chunk_bytes(std::min(q.limits.chunk_bytes, room / kLeastBuffers) / 64 * 64),
         piece_bytes(chunk_bytes / static_cast<uint64_t>(std::max(q.ranks - 1, 1)) / 64 * 64),
         count(chunk_bytes == 0 ? 0 : static_cast<int>(room / chunk_bytes)) {}
 
@@ -35,7 +35,7 @@ struct Parts {
   [[nodiscard]] int chunks_of_pieces(const Problem& q) const {
     return parts_of_at_most(q.bytes(), piece_bytes);
   }
-  // The beginning of chunk i's part, on every rank, and in it the piece for `owner`.
+  // The beginning of chunk i's buffer, on every rank, and in it the piece for `owner`.
   [[nodiscard]] uint64_t at(int chunk) const {
     return static_cast<uint64_t>(chunk % count) * chunk_bytes;
   }
@@ -44,46 +44,48 @@ struct Parts {
   }
 };
 
-inline Parts parts_of_window(const Problem& q) {
+inline ChunkBuffers window_buffers(const Problem& q) {
   return {q, Space::kWindow, q.limits.window_bytes};
 }
 
-inline Applies fits_parts(const Problem& q, const Parts& parts, uint64_t smallest_chunk) {
+inline Applies fits_buffers(const Problem& q, const ChunkBuffers& buffers,
+                            uint64_t smallest_chunk) {
   if (const Applies shares = shares_memory(q); !shares.yes) return shares;
-  if (parts.chunk_bytes >= smallest_chunk) return {};
-  if (parts.space == Space::kSlot) {
+  if (buffers.chunk_bytes >= smallest_chunk) return {};
+  if (buffers.space == Space::kSlot) {
     return {false, "the slots are too small for so many ranks (TUTTI_SHM_SLOT_BYTES)"};
   }
   return {false, "the window is too small for so many ranks (TUTTI_SHM_WINDOW_BYTES)"};
 }
 
 // For chunks of a line at least, and for those with a line for each other rank.
-template <Parts (*parts)(const Problem&)>
+template <ChunkBuffers (*buffers)(const Problem&)>
 Applies fits_chunks(const Problem& q) {
-  return fits_parts(q, parts(q), 64);
+  return fits_buffers(q, buffers(q), 64);
 }
-template <Parts (*parts)(const Problem&)>
+template <ChunkBuffers (*buffers)(const Problem&)>
 Applies fits_pieces(const Problem& q) {
-  return fits_parts(q, parts(q), 64 * static_cast<uint64_t>(q.ranks - 1));
+  return fits_buffers(q, buffers(q), 64 * static_cast<uint64_t>(q.ranks - 1));
 }
 
-// Chunk i of this rank's data, which begins there, to its own part.
-inline void put_chunk(const Problem& q, Builder& b, const Parts& parts, int chunks, int i,
+// Chunk i of this rank's data, which begins there, to its own buffer.
+inline void put_chunk(const Problem& q, Builder& b, const ChunkBuffers& buffers, int chunks, int i,
                       Ref data) {
   const Range chunk = part_of(q.bytes(), chunks, i);
-  b.copy(Ref::of(parts.space, parts.at(i), q.rank), data.plus(chunk.offset), chunk.bytes);
+  b.copy(Ref::of(buffers.space, buffers.at(i), q.rank), data.plus(chunk.offset), chunk.bytes);
 }
 // The piece of one block, if a chunk consists of pieces, one of each block.
 inline Range piece_of(const Range& block, int chunks, int i) {
   const Range piece = part_of(block.bytes, chunks, i);
   return {block.offset + piece.offset, piece.bytes};
 }
-inline void put_pieces(const Problem& q, Builder& b, const Parts& parts, int chunks, int i) {
+inline void put_pieces(const Problem& q, Builder& b, const ChunkBuffers& buffers, int chunks,
+                       int i) {
   for (int distance = 1; distance < q.ranks; ++distance) {
     const int owner = rank_after(q, distance);
     const Range piece = piece_of(q.send_block(owner), chunks, i);
-    b.copy(Ref::of(parts.space, parts.piece_at(i, owner, q.rank), q.rank), send_at(piece.offset),
-           piece.bytes);
+    b.copy(Ref::of(buffers.space, buffers.piece_at(i, owner, q.rank), q.rank),
+           send_at(piece.offset), piece.bytes);
   }
 }
 

@@ -11,22 +11,22 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  const int chunks = parts_of_window(q).chunks_of_pieces(q);
+  const int chunks = window_buffers(q).chunks_of_pieces(q);
   const uint64_t others = others_blocks_bytes(q);
   return (chunks + 1) * sync_s(q, m) + window_write_s(q, others, m) + window_read_s(q, others, m) +
          combine_s(q.bytes(), m) + buffers_s(q, m);
 }
 
 void build(const Problem& q, Builder& b) {
-  const Parts parts = parts_of_window(q);
-  const int chunks = parts.chunks_of_pieces(q);
-  const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
+  const ChunkBuffers buffers = window_buffers(q);
+  const int chunks = buffers.chunks_of_pieces(q);
+  const auto put = [&](int i) { put_pieces(q, b, buffers, chunks, i); };
   const auto take = [&](int i) {
     const Range block = q.send_block(q.rank);
     const Range piece = piece_of(block, chunks, i);
     b.reduce(recv_at(piece.offset - block.offset),
              one_of_each_rank(q, send_at(piece.offset), Space::kWindow,
-                              [&](int peer) { return parts.piece_at(i, q.rank, peer); }),
+                              [&](int peer) { return buffers.piece_at(i, q.rank, peer); }),
              piece.bytes, true, stores_non_temporal(q, q.bytes()));
   };
   exchange_chunks(b, chunks, put, take);
@@ -39,7 +39,7 @@ constexpr Algorithm reduce_scatter_flat = {
     .summary = "everyone reduces its block from all windows, pipelined",
     .collective = Collective::kReduceScatter,
     .rank_order = true,
-    .applies = fits_pieces<parts_of_window>,
+    .applies = fits_pieces<window_buffers>,
     .seconds = seconds,
     .build = build};
 constexpr Algorithm reduce_scatterv_flat = reduce_scatter_flat.of(Collective::kReduceScatterv);

@@ -10,21 +10,22 @@ namespace tutti {
 namespace {
 
 double seconds(const Problem& q, const Machine& m) {
-  const int chunks = parts_of_slot(q).chunks_of_pieces(q);
+  const int chunks = slot_buffers(q).chunks_of_pieces(q);
   return (chunks + 1) * sync_s(q, m) + stage_s(others_blocks_bytes(q), m) +
-         fetch_s(std::min(q.bytes(), parts_of_slot(q).piece_bytes), m) + buffers_s(q, m) +
+         fetch_s(std::min(q.bytes(), slot_buffers(q).piece_bytes), m) + buffers_s(q, m) +
          1.0 * chunks * q.ranks * m.step_s;
 }
 
 void build(const Problem& q, Builder& b) {
   const bool non_temporal = stores_non_temporal(q, q.bytes());
-  const Parts parts = parts_of_slot(q);
-  const int chunks = parts.chunks_of_pieces(q);
-  const auto put = [&](int i) { put_pieces(q, b, parts, chunks, i); };
+  const ChunkBuffers buffers = slot_buffers(q);
+  const int chunks = buffers.chunks_of_pieces(q);
+  const auto put = [&](int i) { put_pieces(q, b, buffers, chunks, i); };
   const auto take = [&](int i) {
     const Range piece = part_of(q.bytes(), chunks, i);
-    b.copy(recv_at(piece.offset), Ref::of(Space::kSlot, parts.piece_at(i, q.rank, q.root), q.root),
-           piece.bytes, non_temporal);
+    b.copy(recv_at(piece.offset),
+           Ref::of(Space::kSlot, buffers.piece_at(i, q.rank, q.root), q.root), piece.bytes,
+           non_temporal);
   };
   distribute_chunks(q, b, chunks, put, take);
   if (q.rank == q.root) keep_block(q, b, q.rank, 0);
@@ -37,7 +38,7 @@ const Algorithm scatter_flat = {
     .summary = "each rank copies its block from the root's slot, pipelined",
     .collective = Collective::kScatter,
     .rank_order = true,
-    .applies = fits_pieces<parts_of_slot>,
+    .applies = fits_pieces<slot_buffers>,
     .seconds = seconds,
     .build = build};
 

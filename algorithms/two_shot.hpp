@@ -15,7 +15,7 @@ class TwoShot {
   TwoShot(const Problem& q, Builder& b) : q_(q), b_(b), layout_(layout_of(q)) {}
 
   static Applies applies(const Problem& q) {
-    return fits_parts(q, parts_of_window(q), 64 * static_cast<uint64_t>(q.ranks));
+    return fits_buffers(q, window_buffers(q), 64 * static_cast<uint64_t>(q.ranks));
   }
   // How often all ranks wait for one another.
   static int waits(const Problem& q) { return fits_a_slot(q) ? 2 : layout_of(q).chunks + 2; }
@@ -64,7 +64,7 @@ class TwoShot {
   }
 
  private:
-  // Chunks and slices have the same place in every part of the window; only the last are shorter.
+  // Chunks and slices have the same place in every buffer of the window; only the last are shorter.
   // Otherwise a chunk's inputs could lie where an earlier one's results are still being read.
   struct Layout {
     uint64_t slice;
@@ -76,7 +76,7 @@ class TwoShot {
   static Layout layout_of(const Problem& q) {
     const auto ranks = static_cast<uint64_t>(q.ranks);
     if (fits_a_slot(q)) return {whole_lines((q.bytes() + ranks - 1) / ranks), 1};
-    const uint64_t longest_chunk = parts_of_window(q).chunk_bytes / (64 * ranks) * (64 * ranks);
+    const uint64_t longest_chunk = window_buffers(q).chunk_bytes / (64 * ranks) * (64 * ranks);
     const auto slices = static_cast<uint64_t>(parts_of_at_most(q.bytes(), longest_chunk)) * ranks;
     const uint64_t slice = whole_lines((q.bytes() + slices - 1) / slices);
     return {slice, parts_of_at_most(q.bytes(), slice * ranks)};
@@ -92,7 +92,7 @@ class TwoShot {
   [[nodiscard]] Ref place(int chunk, int rank, int slice) const {
     const uint64_t offset = static_cast<uint64_t>(slice) * layout_.slice;
     if (fits_a_slot(q_)) return Ref::of(Space::kSlot, offset, rank);
-    return Ref::of(Space::kWindow, parts_of_window(q_).at(chunk) + offset, rank);
+    return Ref::of(Space::kWindow, window_buffers(q_).at(chunk) + offset, rank);
   }
   void put(int chunk) {
     stage(chunk, 0, q_.rank);

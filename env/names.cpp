@@ -30,7 +30,7 @@ constexpr std::string_view kVariables[] = {
 };
 
 // The part after CCL_ or TUTTI_; nullopt if the name has neither prefix.
-std::optional<std::string_view> own_part(std::string_view name) {
+std::optional<std::string_view> without_prefix(std::string_view name) {
   for (const std::string_view prefix : {"CCL_", "TUTTI_"}) {
     if (name.starts_with(prefix)) return name.substr(prefix.size());
   }
@@ -59,13 +59,13 @@ size_t name_distance(std::string_view given, std::string_view known) {
 // The known name nearest to `name`, of the first of several; empty if all differ in more than a
 // third of it.
 std::string_view nearest_name(std::string_view name) {
-  const std::string_view given = *own_part(name);
+  const std::string_view given = *without_prefix(name);
   std::string_view nearest;
   size_t best = std::max<size_t>(given.size() / 3, 1) + 1;
   const auto consider = [&](std::string_view known) {
-    const auto part = own_part(known);  // none of names of others, such as FI_PROVIDER
-    if (!part || known.find('*') != std::string_view::npos) return;
-    const size_t distance = name_distance(given, *part);
+    const auto rest = without_prefix(known);  // none of names of others, such as FI_PROVIDER
+    if (!rest || known.find('*') != std::string_view::npos) return;
+    const size_t distance = name_distance(given, *rest);
     if (distance >= best) return;
     best = distance;
     nearest = known;
@@ -113,7 +113,7 @@ std::vector<EnvironmentNotice> check_names(const std::vector<std::string>& names
                                            const Getter& getter) {
   std::vector<std::string> own;
   for (const std::string& name : names) {
-    if (own_part(name)) own.push_back(name);
+    if (without_prefix(name)) own.push_back(name);
   }
   std::ranges::sort(own);
   std::vector<EnvironmentNotice> notices;

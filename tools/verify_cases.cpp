@@ -26,7 +26,7 @@ std::vector<Limits> limits_of(uint64_t ranks) {
   std::vector<Limits> limits = {
       // Messages only.
       {},
-      // The least in which a line per rank finds room in three parts of the window, and a bit.
+      // The least in which a line per rank finds room in three buffers of the window, and a bit.
       {{line_each + 64}, 3 * line_each + 64, line_each},
       // The least window that the contract allows for the chunk; everything streams.
       {{512}, 4 * line_each, 2 * line_each, 0},

@@ -48,11 +48,11 @@ bool device_passes_floats(ReduceOp op, DataType type) {
 
 namespace {
 
-const char* name_of_part(ReduceOp op, DevicePart part) {
+const char* name_of_pass(ReduceOp op, DevicePass pass) {
   const bool multiplies = op == ReduceOp::kProd;
-  switch (part) {
-    case DevicePart::kBegins: return multiplies ? "prod_begins" : "sum_begins";
-    case DevicePart::kGoesOn: return multiplies ? "prod_goes_on" : "sum_goes_on";
+  switch (pass) {
+    case DevicePass::kBegins: return multiplies ? "prod_begins" : "sum_begins";
+    case DevicePass::kGoesOn: return multiplies ? "prod_goes_on" : "sum_goes_on";
     default: break;
   }
   if (op == ReduceOp::kAvg) return "avg_ends";
@@ -61,12 +61,12 @@ const char* name_of_part(ReduceOp op, DevicePart part) {
 
 }  // namespace
 
-const char* device_kernel_name(ReduceOp op, DataType type, DevicePart part) {
+const char* device_kernel_name(ReduceOp op, DataType type, DevicePass pass) {
   if (op == ReduceOp::kUser || !op_supports(op, type)) return nullptr;
   if (is_complex(type) && op != ReduceOp::kSum && op != ReduceOp::kAvg) return nullptr;
-  if (part != DevicePart::kWhole) {
-    if (device_passes_floats(op, type)) return name_of_part(op, part);
-    if (op == ReduceOp::kAvg && part != DevicePart::kEnds) op = ReduceOp::kSum;
+  if (pass != DevicePass::kWhole) {
+    if (device_passes_floats(op, type)) return name_of_pass(op, pass);
+    if (op == ReduceOp::kAvg && pass != DevicePass::kEnds) op = ReduceOp::kSum;
   }
   switch (op) {
     case ReduceOp::kSum:

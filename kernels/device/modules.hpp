@@ -10,7 +10,7 @@
 //     there, such as the first again), 9 k (uint, 1..8), 10 count (ulong), 11 divisor (uint; of
 //     avg, >= 1)
 //   sum_begins, sum_goes_on, sum_ends, avg_ends, prod_begins, prod_goes_on, prod_ends, of floats of
-//     16 and 8 bits, kScalar: the same, but that what passes from one to the next (DevicePart), dst
+//     16 and 8 bits, kScalar: the same, but that what passes from one to the next (DevicePass), dst
 //     or source 0, is of 32-bit floats
 //   scale: 0 dst, 1 source, 2 count (ulong), 3 scalar (ulong, whose first bytes are the element)
 // One dimension; at least device_work_items() work-items, of which those past the end do nothing.
@@ -47,11 +47,11 @@ constexpr DeviceVariant device_variant_for(uintptr_t addresses) {
                                                                    : DeviceVariant::kScalar;
 }
 
-// The parts of a reduction with more sources than a kernel takes. Several kernels then run one
+// The passes of a reduction with more sources than a kernel takes. Several kernels then run one
 // after the other: one begins, others go on with its result and some more sources, and one ends.
-enum class DevicePart : uint8_t { kWhole, kBegins, kGoesOn, kEnds };
-// Whether 32-bit floats pass from part to part, as those of the type would be rounded each time.
-// Kernels of such parts exist in kScalar alone.
+enum class DevicePass : uint8_t { kWhole, kBegins, kGoesOn, kEnds };
+// Whether 32-bit floats go from pass to pass, as those of the type would be rounded each time.
+// Kernels of such passes exist in kScalar alone.
 bool device_passes_floats(ReduceOp op, DataType type);
 
 // OpenCL C 1.2, and what the compiler needs for a module of it.
@@ -61,7 +61,7 @@ std::string device_options(DataType type, DeviceVariant variant);
 std::span<const uint8_t> device_spirv(DataType type, DeviceVariant variant);
 // kPremulSum is kSum; null for an operation that the type does not have, or kUser. Complex numbers
 // have no modules: sums and averages of theirs are those of their parts.
-const char* device_kernel_name(ReduceOp op, DataType type, DevicePart part = DevicePart::kWhole);
+const char* device_kernel_name(ReduceOp op, DataType type, DevicePass pass = DevicePass::kWhole);
 inline constexpr const char* kDeviceScaleKernel = "scale";
 uint64_t device_work_items(DataType type, DeviceVariant variant, uint64_t count);
 

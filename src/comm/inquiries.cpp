@@ -42,7 +42,7 @@ bool head_in(std::span<const std::byte> bytes, InquiryHead& head) {
 }
 
 // One packet, if there is room for it: whoever reads too slowly misses some.
-void send_parts(int socket, std::initializer_list<std::span<const std::byte>> parts) {
+void send_joined(int socket, std::initializer_list<std::span<const std::byte>> parts) {
   std::vector<std::byte> packet;
   for (const auto& part : parts) packet.insert(packet.end(), part.begin(), part.end());
   (void)send(socket, packet.data(), packet.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -151,7 +151,7 @@ void Inquiries::send_roster(Client& client) {
   std::vector<inspect::RosterEntry> roster;
   const InquiryHead head{.kind = InquiryKind::kRoster};
   const auto flush = [&] {
-    send_parts(client.socket.get(), {bytes_of(head), std::as_bytes(std::span(roster))});
+    send_joined(client.socket.get(), {bytes_of(head), std::as_bytes(std::span(roster))});
     roster.clear();
   };
   const int64_t now = now_ms();
@@ -209,7 +209,7 @@ void Inquiries::pass_on(const Known& entry, int rank, std::span<const std::byte>
     head.came_ns = moment_now().monotonic_ns;
     head.key = entry.key;
     head.rank = rank;
-    send_parts(client.socket.get(), {bytes_of(head), note});
+    send_joined(client.socket.get(), {bytes_of(head), note});
   }
 }
 

@@ -26,7 +26,7 @@ constexpr double kQuickSeconds = 0.3e-3;  // messages that take no longer may be
 constexpr double kStreamEndSeconds = 30e-3;
 constexpr uint64_t kLeastMessage = 4 << 10;
 
-constexpr size_t kParts = 5;  // of a stream, for the median
+constexpr size_t kSegments = 5;  // of a stream, for the median
 
 }  // namespace
 
@@ -38,11 +38,11 @@ std::optional<double> byte_seconds(std::span<const Arrival> arrivals, uint64_t s
   };
   auto from = std::ranges::find_if(arrivals, counts);
   if (from == arrivals.end() - 1) --from;  // one message alone: from the one before
-  const uint64_t part = (arrivals.back().bytes - from->bytes) / kParts;
+  const uint64_t segment = (arrivals.back().bytes - from->bytes) / kSegments;
   std::vector<double> rates;
   for (auto at = from + 1; at != arrivals.end(); ++at) {
     const uint64_t bytes = at->bytes - from->bytes;
-    if (bytes == 0 || bytes < part) continue;
+    if (bytes == 0 || bytes < segment) continue;
     rates.push_back((at->at_s - from->at_s) / static_cast<double>(bytes));
     from = at;
   }

@@ -149,7 +149,7 @@ struct Reduction {
   std::span<std::byte> between = {};
 };
 // The memory between kernels that is of use for so many elements; 0 if one takes all sources.
-size_t bytes_between_parts(ReduceOp op, DataType type, size_t sources, uint64_t count);
+size_t bytes_between_passes(ReduceOp op, DataType type, size_t sources, uint64_t count);
 
 // A kernel of a module (kernels/device/modules.hpp), and one launch of it. Its arguments are
 // pointers and then values. It writes through the first pointer alone.

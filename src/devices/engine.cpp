@@ -25,7 +25,7 @@ DeviceVariant variant_for(std::span<const DeviceLaunch::Memory> memory) {
 
 }  // namespace
 
-size_t bytes_between_parts(ReduceOp op, DataType type, size_t sources, uint64_t count) {
+size_t bytes_between_passes(ReduceOp op, DataType type, size_t sources, uint64_t count) {
   if (sources <= kDeviceKernelSources) return 0;
   return std::min(count * bytes_passed(op, type), kMostBytesBetween);
 }
@@ -79,15 +79,15 @@ Status DeviceEngine::reduce(const Reduction& asked) {
 Status DeviceEngine::reduce_piece(const Reduction& whole, uint64_t first, uint64_t count) {
   using Memory = DeviceLaunch::Memory;
   const size_t sources = whole.sources.size();
-  const bool in_parts = sources > kDeviceKernelSources;
-  const bool passes_floats = in_parts && device_passes_floats(whole.op, whole.type);
+  const bool in_passes = sources > kDeviceKernelSources;
+  const bool passes_floats = in_passes && device_passes_floats(whole.op, whole.type);
   // Averages of 16 small integers at once spill on most devices.
   const bool spills = whole.op == ReduceOp::kAvg && type_size(whole.type) == 1;
   const uint64_t offset = first * type_size(whole.type);
   const uint64_t bytes = count * type_size(whole.type);
   const Memory between{whole.between.data(), count * bytes_passed(whole.op, whole.type)};
   for (size_t next = 0; next < sources;) {
-    DevicePart part = next == 0 ? DevicePart::kBegins : DevicePart::kGoesOn;
+    DevicePass pass = next == 0 ? DevicePass::kBegins : DevicePass::kGoesOn;
     std::array<Memory, 1 + kDeviceKernelSources> memory{};
     size_t k = 0;
     if (next > 0) memory[++k] = between;
@@ -97,7 +97,7 @@ Status DeviceEngine::reduce_piece(const Reduction& whole, uint64_t first, uint64
     memory[0] = between;
     if (next == sources) {
       memory[0] = {static_cast<std::byte*>(whole.dst) + offset, bytes};
-      part = in_parts ? DevicePart::kEnds : DevicePart::kWhole;
+      pass = in_passes ? DevicePass::kEnds : DevicePass::kWhole;
     }
     const bool scalar = spills || passes_floats;
     const DeviceVariant variant = scalar ? DeviceVariant::kScalar : variant_for(memory);
@@ -105,7 +105,7 @@ Status DeviceEngine::reduce_piece(const Reduction& whole, uint64_t first, uint64
                                           {count, sizeof count},
                                           {std::max<uint32_t>(whole.divisor, 1), sizeof(uint32_t)}};
     TUTTI_RETURN_IF_ERROR(
-        launch({{whole.type, variant, device_kernel_name(whole.op, whole.type, part)},
+        launch({{whole.type, variant, device_kernel_name(whole.op, whole.type, pass)},
                 device_work_items(whole.type, variant, count),
                 memory,
                 values}));

@@ -112,7 +112,7 @@ Job make_job(std::vector<Process> processes, const Reach& reach) {
   Job job{.processes = std::move(processes), .reach = reach};
   std::set<FileKey> files;
   for (const Process& process : job.processes) {
-    for (const auto& [file, parts] : process.files) files.insert(file);
+    for (const auto& [file, ranges] : process.files) files.insert(file);
   }
   for (const FileKey& file : files) {
     Communicator communicator{.file = file};

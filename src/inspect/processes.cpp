@@ -59,8 +59,8 @@ std::optional<Process> look_at(int pid) {
   std::ifstream maps(living_folder(pid) + "/maps");
   for (std::string line; std::getline(maps, line);) {
     FileKey file;
-    MappedPart part{};
-    if (take_mapping(line, file, part)) process.files[file].push_back(part);
+    MappedRange range{};
+    if (take_mapping(line, file, range)) process.files[file].push_back(range);
   }
   if (process.files.empty()) return std::nullopt;
   process.own_pid = own_pid_of(pid);
@@ -97,7 +97,7 @@ bool may_look_at(int pid) {
   return geteuid() == 0 || info.st_uid == geteuid();
 }
 
-bool take_mapping(const std::string& line, FileKey& file, MappedPart& part) {
+bool take_mapping(const std::string& line, FileKey& file, MappedRange& range) {
   uint64_t begin = 0;
   uint64_t end = 0;
   char mode[5] = {};
@@ -112,7 +112,7 @@ bool take_mapping(const std::string& line, FileKey& file, MappedPart& part) {
   if (taken < 7 || path <= 0 || begin >= end || mode[3] != 's') return false;
   if (!may_be_memory(std::string_view(line).substr(static_cast<size_t>(path)))) return false;
   file = {.device = makedev(major_number, minor_number), .inode = inode};
-  part = {.address = begin, .offset = offset, .bytes = end - begin};
+  range = {.address = begin, .offset = offset, .bytes = end - begin};
   return true;
 }
 

@@ -33,7 +33,7 @@ struct Process {
   uint64_t spent = 0;  // by so many ticks
   // What it waited for in one of two looks that differ: rather not a lock, as calls may wait for.
   BlockedOn once = BlockedOn::kUnknown;
-  std::map<FileKey, std::vector<MappedPart>> files = {};  // that may be memory of a communicator
+  std::map<FileKey, std::vector<MappedRange>> files = {};  // that may be memory of a communicator
 
   // Takes the state of a second look. A wait says little if it was another one a moment ago.
   void take(ProcessState now) {
@@ -58,7 +58,7 @@ std::string executable_of(int pid);
 // left out.
 std::vector<Process> find_processes(const std::vector<int>& among = {});
 // The mapping in a line of /proc/PID/maps; false if its file cannot be memory of a communicator.
-bool take_mapping(const std::string& line, FileKey& file, MappedPart& part);
+bool take_mapping(const std::string& line, FileKey& file, MappedRange& range);
 
 // The memory behind a file, by way of one of these processes; null if none lets us look.
 std::unique_ptr<Source> open_source(const FileKey& file, const std::vector<Process>& processes);

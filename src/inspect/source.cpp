@@ -20,12 +20,12 @@ bool FileSource::read(uint64_t offset, std::span<std::byte> to) const {
 }
 
 bool ProcessSource::read(uint64_t offset, std::span<std::byte> to) const {
-  for (const MappedPart& part : parts_) {
-    if (offset < part.offset || offset - part.offset > part.bytes) continue;
-    const uint64_t before = offset - part.offset;
-    if (to.size() > part.bytes - before) continue;
+  for (const MappedRange& range : ranges_) {
+    if (offset < range.offset || offset - range.offset > range.bytes) continue;
+    const uint64_t before = offset - range.offset;
+    if (to.size() > range.bytes - before) continue;
     const iovec here{to.data(), to.size()};
-    const iovec there{reinterpret_cast<void*>(part.address + before), to.size()};
+    const iovec there{reinterpret_cast<void*>(range.address + before), to.size()};
     return process_vm_readv(pid_, &here, 1, &there, 1, 0) == static_cast<ssize_t>(to.size());
   }
   return false;

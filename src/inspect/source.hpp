@@ -31,20 +31,20 @@ class FileSource final : public Source {
   const Fd file_;
 };
 
-// A part of it that a process has mapped.
-struct MappedPart {
+// A range of it that a process has mapped.
+struct MappedRange {
   uint64_t address;
   uint64_t offset;  // in the file
   uint64_t bytes;
 };
 class ProcessSource final : public Source {
  public:
-  ProcessSource(int pid, std::vector<MappedPart> parts) : pid_(pid), parts_(std::move(parts)) {}
+  ProcessSource(int pid, std::vector<MappedRange> ranges) : pid_(pid), ranges_(std::move(ranges)) {}
   [[nodiscard]] bool read(uint64_t offset, std::span<std::byte> to) const override;
 
  private:
   const int pid_;
-  const std::vector<MappedPart> parts_;
+  const std::vector<MappedRange> ranges_;
 };
 
 }  // namespace tutti::inspect

@@ -20,25 +20,25 @@ class Activity {
   Activity& operator=(const Activity&) = delete;
   // Begins anew, with nothing under way.
   void reset() { leaks_ = host_failed_ = false; }
-  // The parts, which come and go by themselves.
-  void add(InFlight& part);
-  void remove(InFlight& part);
+  // The work in flight, which comes and goes by itself.
+  void add(InFlight& work);
+  void remove(InFlight& work);
   // Whether nothing is under way. If `late`, what the device has not done by now is given up.
   bool at_rest(bool late);
   // The device may use memory of the call for ever: it is not given back (BorrowedMemory).
   void leak() { leaks_ = true; }
   [[nodiscard]] bool leaks() const { return leaks_; }
-  // A part of it that the host ran has failed, and its error says so (views/host_part.hpp).
+  // Work of it that the host did has failed, and its error says so (views/host_work.hpp).
   void note_host_failed() { host_failed_ = true; }
   [[nodiscard]] bool host_failed() const { return host_failed_; }
 
  private:
-  match::Queue<InFlight> parts_;  // the latest first
+  match::Queue<InFlight> in_flight_;  // the latest first
   bool leaks_ = false;
   bool host_failed_ = false;
 };
 
-// A part of an activity: something that may be under way.
+// Work of an activity that may be under way.
 class InFlight : public Awaited {
  public:
   explicit InFlight(Activity& activity) : activity_(activity) { activity_.add(*this); }
@@ -55,12 +55,12 @@ class InFlight : public Awaited {
   Activity& activity_;
 };
 
-inline void Activity::add(InFlight& part) { parts_.push_first(part); }
-inline void Activity::remove(InFlight& part) { parts_.remove(part); }
+inline void Activity::add(InFlight& work) { in_flight_.push_first(work); }
+inline void Activity::remove(InFlight& work) { in_flight_.remove(work); }
 
 inline bool Activity::at_rest(bool late) {
-  for (InFlight* part = parts_.first(); part != nullptr; part = part->next) {
-    if (!part->at_rest(late)) return false;
+  for (InFlight* work = in_flight_.first(); work != nullptr; work = work->next) {
+    if (!work->at_rest(late)) return false;
   }
   return true;
 }

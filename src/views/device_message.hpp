@@ -9,7 +9,7 @@
 #include "comm/announced.hpp"
 #include "views/device_operation.hpp"
 #include "views/device_work.hpp"
-#include "views/host_part.hpp"
+#include "views/host_work.hpp"
 #include "views/pipeline.hpp"
 
 namespace tutti {

@@ -138,8 +138,8 @@ Status DirectCall::take_memory() {
   for (const Step& step : schedule.steps) {
     if (step.kind != StepKind::kReduce) continue;
     const uint64_t count = step.bytes / type_size(call.type);
-    bytes_between_ = std::max(
-        bytes_between_, devices::bytes_between_parts(call.op, call.type, step.source_count, count));
+    bytes_between_ = std::max(bytes_between_, devices::bytes_between_passes(
+                                                  call.op, call.type, step.source_count, count));
   }
   const auto take = [this](size_t bytes, BorrowedMemory& taken) {
     return on_.side.take(on_.activity, bytes, taken, MemoryKind::kDevice);

@@ -15,7 +15,7 @@
 #include "views/agreement.hpp"
 #include "views/device_side.hpp"
 #include "views/device_work.hpp"
-#include "views/host_part.hpp"
+#include "views/host_work.hpp"
 #include "views/shares.hpp"
 
 namespace tutti {

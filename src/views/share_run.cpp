@@ -71,8 +71,8 @@ Call ShareRun::host_barrier() const {
 Status ShareRun::take_between() {
   if (bytes_between_ > 0) return {};
   bytes_between_ =
-      devices::bytes_between_parts(on_.call.op, on_.call.type, shares_.neighbors().size(),
-                                   kStagedPieceBytes / type_size(on_.call.type));
+      devices::bytes_between_passes(on_.call.op, on_.call.type, shares_.neighbors().size(),
+                                    kStagedPieceBytes / type_size(on_.call.type));
   return on_.side.take(on_.activity, bytes_between_, between_, devices::MemoryKind::kDevice);
 }
 

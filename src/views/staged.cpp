@@ -8,7 +8,7 @@
 #include "views/agreement.hpp"
 #include "views/device_collective.hpp"
 #include "views/device_work.hpp"
-#include "views/host_part.hpp"
+#include "views/host_work.hpp"
 #include "views/pieces.hpp"
 
 namespace tutti {

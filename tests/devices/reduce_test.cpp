@@ -136,7 +136,7 @@ TEST_P(DeviceReduce, InPartsGivesTheBitsOfTheHost) {
                                       {.divisor = divisor});
       void* const dst = const_cast<void*>(sources_[k - 2]);
       // So little that it takes several pieces.
-      const size_t between = bytes_between_parts(op, type_, k, kAtATime);
+      const size_t between = bytes_between_passes(op, type_, k, kAtATime);
       const Status status =
           engine_->reduce({.op = op,
                            .type = type_,

@@ -66,9 +66,9 @@ FUZZ_TARGET(pmi) {
 
 FUZZ_TARGET(maps) {
   inspect::FileKey file{};
-  inspect::MappedPart part{};
-  if (!inspect::take_mapping(std::string(text_of(input.rest())), file, part)) return;
-  demand(part.address + part.bytes >= part.address, "a mapping has an end");
+  inspect::MappedRange range{};
+  if (!inspect::take_mapping(std::string(text_of(input.rest())), file, range)) return;
+  demand(range.address + range.bytes >= range.address, "a mapping has an end");
 }
 
 }  // namespace

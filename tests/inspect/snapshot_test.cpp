@@ -180,17 +180,17 @@ TEST(View, TakesNothingFromAShortFile) {
 
 TEST(Processes, KnowTheMemoryOfCommunicatorsByItsName) {
   FileKey file;
-  MappedPart part{};
+  MappedRange range{};
   EXPECT_TRUE(
-      take_mapping("7f10-7f30 rw-s 00001000 00:01 1234       /memfd:tutti (deleted)", file, part));
+      take_mapping("7f10-7f30 rw-s 00001000 00:01 1234       /memfd:tutti (deleted)", file, range));
   EXPECT_EQ(file.inode, 1234u);
-  EXPECT_EQ(part.address, 0x7f10u);
-  EXPECT_EQ(part.offset, 0x1000u);
-  EXPECT_EQ(part.bytes, 0x20u);
-  EXPECT_TRUE(take_mapping("1-2 rw-s 0 00:19 7 /dev/shm/#7 (deleted)", file, part));
+  EXPECT_EQ(range.address, 0x7f10u);
+  EXPECT_EQ(range.offset, 0x1000u);
+  EXPECT_EQ(range.bytes, 0x20u);
+  EXPECT_TRUE(take_mapping("1-2 rw-s 0 00:19 7 /dev/shm/#7 (deleted)", file, range));
   for (const char* line : {"", "7f10-7f30", "7f30-7f10 rw-s 0 00:01 1 /memfd:tutti",
                            "1-2 rw-p 0 00:01 1 /memfd:tutti", "1-2 rw-s 0 00:01 1 /home/tutti"}) {
-    EXPECT_FALSE(take_mapping(line, file, part)) << line;
+    EXPECT_FALSE(take_mapping(line, file, range)) << line;
   }
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 void describe_all(Descriptor& to, const Layout& layout, const TransportConfig& config) {
   const Extent lines = layout.lines(0);
-  const auto within = [&](Extent part) {
-    return static_cast<uint32_t>(part.offset - lines.offset);
+  const auto within = [&](Extent extent) {
+    return static_cast<uint32_t>(extent.offset - lines.offset);
   };
   to.version = kDescriptorVersion;
   to.descriptor_bytes = sizeof(Descriptor);

@@ -85,18 +85,18 @@ Extent Layout::lines(int rank) const {
   return {lines_ + unsigned_of(rank) * lanes_ * kLinesBytes, lanes_ * kLinesBytes};
 }
 
-uint64_t Layout::lane_part(int rank, int lane) const {
+uint64_t Layout::lane_offset(int rank, int lane) const {
   return lines(rank).offset + unsigned_of(lane) * kLinesBytes;
 }
 
-Extent Layout::calls(int rank, int lane) const { return {lane_part(rank, lane), kCallsBytes}; }
+Extent Layout::calls(int rank, int lane) const { return {lane_offset(rank, lane), kCallsBytes}; }
 
 Extent Layout::records(int rank, int lane) const {
-  return {lane_part(rank, lane) + kRecordsAt, kRecordsBytes};
+  return {lane_offset(rank, lane) + kRecordsAt, kRecordsBytes};
 }
 
 Extent Layout::progress(int rank, int lane) const {
-  return {lane_part(rank, lane) + kProgressAt, sizeof(Progress)};
+  return {lane_offset(rank, lane) + kProgressAt, sizeof(Progress)};
 }
 
 Extent Layout::slots(int lane) const {
@@ -129,11 +129,11 @@ Extent Layout::window(int rank, int lane) const {
 }
 
 Extent Layout::fallback_lines(int rank, int lane) const {
-  return {lane_part(rank, lane) + kFallbackAt, sizeof(FallbackLines)};
+  return {lane_offset(rank, lane) + kFallbackAt, sizeof(FallbackLines)};
 }
 
 Extent Layout::notes(int rank, int lane) const {
-  return {lane_part(rank, lane) + kNotesAt, sizeof(Notes)};
+  return {lane_offset(rank, lane) + kNotesAt, sizeof(Notes)};
 }
 
 Extent Layout::fallback_buffer(int rank, int lane) const {

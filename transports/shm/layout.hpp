@@ -140,7 +140,7 @@ class Layout {
   [[nodiscard]] uint64_t total_with_arenas() const { return arena(ranks()).offset; }
 
  private:
-  [[nodiscard]] uint64_t lane_part(int rank, int lane) const;
+  [[nodiscard]] uint64_t lane_offset(int rank, int lane) const;
 
   uint64_t ranks_;
   uint64_t lanes_;

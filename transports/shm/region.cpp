@@ -67,20 +67,20 @@ int allocate(int file, int mode, Extent span) {
 
 }  // namespace
 
-// ---- a part ------------------------------------------------------------------------------------
+// ---- an extent ----------------------------------------------------------------------------------
 
 Mapping::Mapping(Mapping&& other) noexcept
-    : base_(std::exchange(other.base_, nullptr)), part_(other.part_), file_(other.file_) {}
+    : base_(std::exchange(other.base_, nullptr)), extent_(other.extent_), file_(other.file_) {}
 
 Mapping& Mapping::operator=(Mapping&& other) noexcept {
   std::swap(base_, other.base_);
-  std::swap(part_, other.part_);
+  std::swap(extent_, other.extent_);
   std::swap(file_, other.file_);
   return *this;
 }
 
 Mapping::~Mapping() {
-  if (base_ != nullptr) munmap(base_, part_.bytes);
+  if (base_ != nullptr) munmap(base_, extent_.bytes);
 }
 
 Status Mapping::reserve(Extent span) const {
@@ -151,36 +151,36 @@ Result<Region> Region::map(Fd file, const Layout& layout) {
   return Region(std::move(file), std::move(near), whole);
 }
 
-Result<Mapping> Region::map(Extent part) const {
+Result<Mapping> Region::map(Extent extent) const {
   std::byte* base = nullptr;
   if (file_.open()) {
-    void* const memory = mmap(nullptr, part.bytes, kProtection, kFlags, file_.get(),
-                              static_cast<off_t>(part.offset));
-    if (memory == MAP_FAILED) return cannot_map(part.bytes);
+    void* const memory = mmap(nullptr, extent.bytes, kProtection, kFlags, file_.get(),
+                              static_cast<off_t>(extent.offset));
+    if (memory == MAP_FAILED) return cannot_map(extent.bytes);
     base = static_cast<std::byte*>(memory);
   } else {
-    void* const memory = map_again(near_.base(), part.end(), nullptr);
-    if (memory == MAP_FAILED) return cannot_map(part.bytes);
-    munmap(memory, part.offset);
-    base = static_cast<std::byte*>(memory) + part.offset;
+    void* const memory = map_again(near_.base(), extent.end(), nullptr);
+    if (memory == MAP_FAILED) return cannot_map(extent.bytes);
+    munmap(memory, extent.offset);
+    base = static_cast<std::byte*>(memory) + extent.offset;
   }
-  return Mapping(base, part, file_.get());
+  return Mapping(base, extent, file_.get());
 }
 
-Result<Mapping> Region::map_huge(Extent part) const {
-  const uint64_t before = file_.open() ? 0 : part.offset;
-  std::byte* const room = map_aligned(before + part.bytes, PROT_NONE);
-  if (room == nullptr) return cannot_map(part.bytes);
-  void* const memory = file_.open() ? mmap(room, part.bytes, kProtection, kFlags | MAP_FIXED,
-                                           file_.get(), static_cast<off_t>(part.offset))
-                                    : map_again(near_.base(), part.end(), room);
+Result<Mapping> Region::map_huge(Extent extent) const {
+  const uint64_t before = file_.open() ? 0 : extent.offset;
+  std::byte* const room = map_aligned(before + extent.bytes, PROT_NONE);
+  if (room == nullptr) return cannot_map(extent.bytes);
+  void* const memory = file_.open() ? mmap(room, extent.bytes, kProtection, kFlags | MAP_FIXED,
+                                           file_.get(), static_cast<off_t>(extent.offset))
+                                    : map_again(near_.base(), extent.end(), room);
   if (memory == MAP_FAILED) {
-    const Status status = cannot_map(part.bytes);
-    munmap(room, before + part.bytes);
+    const Status status = cannot_map(extent.bytes);
+    munmap(room, before + extent.bytes);
     return status;
   }
   if (before > 0) munmap(room, before);
-  return Mapping(room + before, part, file_.get());
+  return Mapping(room + before, extent, file_.get());
 }
 
 void Region::drop_file() {

@@ -4,8 +4,8 @@
 // the size of /dev/shm, and is gone when the last process that maps it is.
 //
 // Descriptors and addresses are limited, too (ulimit -n, -v), and communicators may be many. So the
-// parts that every communicator needs are mapped at the start, the rest part by part when it is
-// first used. The file need not stay open for that (drop_file).
+// extents that every communicator needs are mapped at the start, the rest extent by extent when it
+// is first used. The file need not stay open for that (drop_file).
 #pragma once
 
 #include <cstddef>
@@ -17,29 +17,29 @@
 
 namespace tutti::shm {
 
-// A part of a region, mapped to be read and written; the region outlives it.
+// An extent of a region, mapped to be read and written; the region outlives it.
 class Mapping {
  public:
   Mapping() = default;
-  Mapping(std::byte* base, Extent part, int file) : base_(base), part_(part), file_(file) {}
+  Mapping(std::byte* base, Extent extent, int file) : base_(base), extent_(extent), file_(file) {}
   Mapping(Mapping&& other) noexcept;
   Mapping& operator=(Mapping&& other) noexcept;
   ~Mapping();
 
   [[nodiscard]] bool is_open() const { return base_ != nullptr; }
   [[nodiscard]] std::byte* base() const { return base_; }
-  [[nodiscard]] uint64_t bytes() const { return part_.bytes; }
+  [[nodiscard]] uint64_t bytes() const { return extent_.bytes; }
 
-  // Spans are those of the region, within this part of it.
+  // Spans are those of the region, within this extent of it.
   template <typename T>
   [[nodiscard]] T* at(Extent span) const {
-    return reinterpret_cast<T*>(base_ + (span.offset - part_.offset));
+    return reinterpret_cast<T*>(base_ + (span.offset - extent_.offset));
   }
   // Gets memory, so that a lack of it is an error here and not a SIGBUS at the first touch. The
   // rank that is to use it most calls this: the pages are then near that rank. Cheap enough to
   // repeat, but it is a system call.
   [[nodiscard]] Status reserve(Extent span) const;
-  // Enters a reserved part into this process's page tables in one go, if the system can. Page by
+  // Enters a reserved extent into this process's page tables in one go, if the system can. Page by
   // page it would take far longer, and copies would look slow.
   void map_in(Extent span) const;
   // Gives memory back; it reads as zeros from then on.
@@ -49,7 +49,7 @@ class Mapping {
 
  private:
   std::byte* base_ = nullptr;
-  Extent part_;
+  Extent extent_;
   int file_ = -1;  // the region's if it is open
 };
 
@@ -64,14 +64,14 @@ class Region {
   // The region behind a descriptor that another process made with create().
   static Result<Region> map(Fd file, const Layout& layout);
 
-  // A further part, whole pages.
-  [[nodiscard]] Result<Mapping> map(Extent part) const;
-  // A part that begins at a huge page, mapped at the address of one.
-  [[nodiscard]] Result<Mapping> map_huge(Extent part) const;
+  // A further extent, whole pages.
+  [[nodiscard]] Result<Mapping> map(Extent extent) const;
+  // An extent that begins at a huge page, mapped at the address of one.
+  [[nodiscard]] Result<Mapping> map_huge(Extent extent) const;
   // Closes the file once all ranks have it. It stays open if the system cannot do without.
   void drop_file();
 
-  // The part that is mapped from the start.
+  // The extent that is mapped from the start.
   [[nodiscard]] const Mapping& near() const { return near_; }
   template <typename T>
   [[nodiscard]] T* at(Extent span) const {

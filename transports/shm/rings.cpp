@@ -42,14 +42,14 @@ Status Rings::map(RingPair& pair, int peer) const {
 
 Status Rings::reserve(RingPair& pair, int peer, uint64_t payload) const {
   TUTTI_RETURN_IF_ERROR(map(pair, peer));
-  const auto reserve = [&](Extent part) {
-    const Status reserved = pair.rings.reserve(part);
+  const auto reserve = [&](Extent extent) {
+    const Status reserved = pair.rings.reserve(extent);
     if (reserved.ok()) return reserved;
     return reserved.with_context(fmt::format("sending to rank {}", around_.number_of(peer)));
   };
   const uint64_t reach = payload <= kInlineBytes ? 0 : pair.out.area().reach_for(payload);
-  const Extent part{around_.layout.ring(channel_, rank_, peer).offset, kRingHeadBytes + reach};
-  TUTTI_RETURN_IF_ERROR(reserve(part));
+  const Extent extent{around_.layout.ring(channel_, rank_, peer).offset, kRingHeadBytes + reach};
+  TUTTI_RETURN_IF_ERROR(reserve(extent));
   // This rank's ping-pong buffer is written before the peer's comes.
   const Extent ping_pong = around_.layout.ping_pong(channel_, rank_, peer);
   const bool opens_ping_pong = reach > 0 && !around_.oversubscribed;
@@ -61,7 +61,7 @@ Status Rings::reserve(RingPair& pair, int peer, uint64_t payload) const {
   pair.out_open = true;
   if (opens_ping_pong) pair.rings.map_in(ping_pong);
   if (reach > 0) {
-    pair.rings.map_in(part);
+    pair.rings.map_in(extent);
     pair.out.area().extend(reach);
   }
   return {};

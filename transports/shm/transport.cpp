@@ -92,10 +92,10 @@ class ShmLaneMemory final : public LaneMemory {
   }
 
  private:
-  // Maps a part, once. Then `place(entry, rank)` sets where the rank's memory in there lies.
-  Status map(Mapping& mapping, Extent part, const auto& place) {
+  // Maps an extent, once. Then `place(entry, rank)` sets where the rank's memory in there lies.
+  Status map(Mapping& mapping, Extent extent, const auto& place) {
     if (mapping.is_open()) return {};
-    TUTTI_ASSIGN_OR_RETURN(mapping, region_.map(part));
+    TUTTI_ASSIGN_OR_RETURN(mapping, region_.map(extent));
     for (int rank = 0; rank < layout_.ranks(); ++rank) {
       place(ranks_[static_cast<size_t>(rank)], rank);
     }

@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Calls and messages of the host that are parts of a call on a device.
+// Work of the host within a call on a device: calls and messages.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace tutti {
 // A call or message of the host, which stays in place, as its buffers do, until it is over. One
 // that was never begun is over.
 template <typename Inner>
-class HostPart : public InFlight {
+class HostWork : public InFlight {
  public:
   Result<bool> ready() override {
     progress_.help();
@@ -29,10 +29,10 @@ class HostPart : public InFlight {
 
  protected:
   // `is_own`: its errors name what the user has called.
-  HostPart(Activity& activity, Communicator& comm, HelpedProgress& progress, bool is_own)
+  HostWork(Activity& activity, Communicator& comm, HelpedProgress& progress, bool is_own)
       : InFlight(activity), comm_(comm), progress_(progress), is_own_(is_own) {}
   // Scopes that end while it is under way lack memory: the communicator fails, which ends it.
-  ~HostPart() {
+  ~HostWork() {
     if (!at_rest(false)) try_to([&] { comm_.health().fail(out_of_memory()); });
     while (!at_rest(false)) try_to([&] { progress_.help(); });
   }
@@ -52,10 +52,10 @@ class HostPart : public InFlight {
   std::optional<Inner> inner_;
 };
 
-class HostCall final : public HostPart<Operation> {
+class HostCall final : public HostWork<Operation> {
  public:
   HostCall(Activity& activity, Communicator& comm)
-      : HostPart(activity, comm, comm.executor(), true) {}
+      : HostWork(activity, comm, comm.executor(), true) {}
   Status start(Call call) {
     inner_.emplace(comm_.executor(), std::move(call));
     Status begun = started(inner_->start(StartedFor::kCaller));
@@ -64,10 +64,10 @@ class HostCall final : public HostPart<Operation> {
   }
 };
 
-class HostMessage final : public HostPart<Message> {
+class HostMessage final : public HostWork<Message> {
  public:
   HostMessage(Activity& activity, Communicator& comm, bool is_own = false)
-      : HostPart(activity, comm, comm.messages(), is_own) {}
+      : HostWork(activity, comm, comm.messages(), is_own) {}
   Status start(const MessageArguments& arguments) {
     inner_.emplace(comm_.messages(), arguments);
     return started(inner_->start(StartedFor::kCaller));
