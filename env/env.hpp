@@ -21,7 +21,7 @@
 
 namespace tutti {
 
-// The types a variable can have, besides those of env/job_variables.hpp, LogLevel, Staging,
+// The types a variable can have, besides those of env/job_variables.hpp, LogLevel, StoreTarget,
 // CoreList and CacheDomainChoice.
 struct Secret {  // read like a text, shown to nobody
   std::string text;

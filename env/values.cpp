@@ -24,7 +24,7 @@ constexpr std::string_view kTraceLevels[] = {"calls", "steps"};
 constexpr std::string_view kAuto = "auto";
 constexpr Bounds<Bytes> kAnyBytes{0, std::numeric_limits<Bytes>::max()};
 constexpr Bounds<Integer> kTimeLimits{1, INT32_MAX};  // those that are one
-constexpr std::string_view kStagings[] = {"auto", "cache", "memory"};
+constexpr std::string_view kStoreTargets[] = {"auto", "cache", "memory"};
 
 template <typename Enum>
 bool parse_word(std::string_view text, std::span<const std::string_view> words, Enum& value) {
@@ -133,8 +133,8 @@ bool parse_value(std::string_view text, const NoBounds&, TraceLevel& value) {
   return parse_word(text, kTraceLevels, value);
 }
 
-bool parse_value(std::string_view text, const NoBounds&, Staging& value) {
-  return parse_word(text, kStagings, value);
+bool parse_value(std::string_view text, const NoBounds&, StoreTarget& value) {
+  return parse_word(text, kStoreTargets, value);
 }
 
 bool parse_value(std::string_view text, const NoBounds&, CoreList& value) {
@@ -164,7 +164,7 @@ std::string print_value(Launcher value) { return print_word(kLaunchers, value); 
 std::string print_value(KvsMode value) { return print_word(kKvsModes, value); }
 std::string print_value(Mnic value) { return print_word(kMnics, value); }
 std::string print_value(TraceLevel value) { return print_word(kTraceLevels, value); }
-std::string print_value(Staging value) { return print_word(kStagings, value); }
+std::string print_value(StoreTarget value) { return print_word(kStoreTargets, value); }
 std::string print_value(const CoreList& value) { return value.automatic ? "auto" : value.text; }
 std::string print_value(const CacheDomainChoice& value) {
   if (value.automatic) return "auto";
@@ -198,7 +198,7 @@ std::string expected_value(const NoBounds&, Launcher) { return expected_word(kLa
 std::string expected_value(const NoBounds&, KvsMode) { return expected_word(kKvsModes); }
 std::string expected_value(const NoBounds&, Mnic) { return expected_word(kMnics); }
 std::string expected_value(const NoBounds&, TraceLevel) { return expected_word(kTraceLevels); }
-std::string expected_value(const NoBounds&, Staging) { return expected_word(kStagings); }
+std::string expected_value(const NoBounds&, StoreTarget) { return expected_word(kStoreTargets); }
 std::string expected_value(const NoBounds&, const CoreList&) {
   return "auto, or cores such as 0,1,4-6";
 }

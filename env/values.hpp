@@ -52,7 +52,7 @@ bool parse_value(std::string_view text, const NoBounds& bounds, Launcher& value)
 bool parse_value(std::string_view text, const NoBounds& bounds, KvsMode& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, Mnic& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, TraceLevel& value);
-bool parse_value(std::string_view text, const NoBounds& bounds, Staging& value);
+bool parse_value(std::string_view text, const NoBounds& bounds, StoreTarget& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, CoreList& value);
 bool parse_value(std::string_view text, const NoBounds& bounds, CacheDomainChoice& value);
 
@@ -70,7 +70,7 @@ std::string print_value(Launcher value);
 std::string print_value(KvsMode value);
 std::string print_value(Mnic value);
 std::string print_value(TraceLevel value);
-std::string print_value(Staging value);
+std::string print_value(StoreTarget value);
 std::string print_value(const CoreList& value);
 std::string print_value(const CacheDomainChoice& value);
 
@@ -88,7 +88,7 @@ std::string expected_value(const NoBounds& bounds, Launcher);
 std::string expected_value(const NoBounds& bounds, KvsMode);
 std::string expected_value(const NoBounds& bounds, Mnic);
 std::string expected_value(const NoBounds& bounds, TraceLevel);
-std::string expected_value(const NoBounds& bounds, Staging);
+std::string expected_value(const NoBounds& bounds, StoreTarget);
 std::string expected_value(const NoBounds& bounds, const CoreList&);
 std::string expected_value(const NoBounds& bounds, const CacheDomainChoice&);
 

@@ -72,7 +72,7 @@ struct NicSet {
 struct SharedMemoryConfig {
   LaneMemorySizes sizes;  // agreed on by all ranks beforehand, as is:
   bool pulls = true;      // whether to find out if ranks can read one another's memory
-  Staging staging = Staging::kAuto;
+  StoreTarget store_target = StoreTarget::kAuto;
   bool oversubscribed = false;  // they are more than the cores that they may use
 };
 

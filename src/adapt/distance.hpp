@@ -19,7 +19,7 @@
 namespace tutti {
 
 // Where a rank's stores to staging go: wherever peers then read them the fastest, or always there.
-enum class Staging : uint8_t { kAuto, kCache, kMemory };
+enum class StoreTarget : uint8_t { kAuto, kCache, kMemory };
 
 // Shorter pieces, of a few lines, stay in the caches, whatever the distance.
 inline constexpr uint64_t kLeastStagedNonTemporal = 1 << 10;

@@ -103,7 +103,7 @@ class Maker {
             .shared = {.sizes = {.slots = inputs_.slots,
                                  .window_bytes = inputs_.variables.window_bytes},
                        .pulls = pulls_for(inputs_.variables),
-                       .staging = environment_.staging,
+                       .store_target = environment_.staging,
                        .oversubscribed = inputs_.oversubscribed()},
             .network = {.provider = environment_.ofi_provider,
                         .interfaces = environment_.net_interfaces,

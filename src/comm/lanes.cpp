@@ -32,19 +32,20 @@ std::optional<Hosts> cache_domains_around(int rank, const PlanInputs& inputs) {
 
 }  // namespace
 
-Lanes::Lanes(Connection& connection, int rank, int ranks, const PlanInputs& inputs, Staging staging)
+Lanes::Lanes(Connection& connection, int rank, int ranks, const PlanInputs& inputs,
+             StoreTarget store_target)
     : connection_(connection),
       rank_(rank),
       ranks_(ranks),
       limits_(limits_on_host(inputs)),
       cache_domains_(cache_domains_around(rank, inputs)),
       can_map_peers_(inputs.maps_peers),
-      staging_(staging) {}
+      store_target_(store_target) {}
 
 Result<std::unique_ptr<Lanes>> Lanes::create(Connection& connection, int rank, int ranks,
-                                             const PlanInputs& inputs, Staging staging,
+                                             const PlanInputs& inputs, StoreTarget store_target,
                                              const std::string& name) {
-  std::unique_ptr<Lanes> lanes(new Lanes(connection, rank, ranks, inputs, staging));
+  std::unique_ptr<Lanes> lanes(new Lanes(connection, rank, ranks, inputs, store_target));
   TUTTI_RETURN_IF_ERROR(lanes->choose_by(inputs, name));
   TUTTI_RETURN_IF_ERROR(lanes->open(inputs.lanes()));
   return lanes;
@@ -107,7 +108,7 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
   Transport& transport = *connection_.transport;
   TUTTI_ASSIGN_OR_RETURN(auto shared, memory_of(transport, lane));
   TUTTI_ASSIGN_OR_RETURN(auto endpoint, transport.open_endpoint(lane));
-  const LaneSettings settings = {rank_, ranks_, limits_.oversubscribed, staging_};
+  const LaneSettings settings = {rank_, ranks_, limits_.oversubscribed, store_target_};
   auto all = std::make_unique<Lane>(settings, transport, std::move(shared), std::move(endpoint));
   if (connection_.joined == nullptr) return std::make_unique<LaneGroup>(std::move(all));
   JoinedTransport& joined = *connection_.joined;
@@ -137,7 +138,7 @@ Result<std::unique_ptr<Lane>> Lanes::open_lane(const PlanContext& context, Trans
                                                std::vector<int> ranks, int lane) {
   TUTTI_ASSIGN_OR_RETURN(auto shared, memory_of(transport, lane));
   TUTTI_ASSIGN_OR_RETURN(auto endpoint, transport.open_endpoint(lane));
-  LaneSettings settings = {context.rank, context.ranks, limits_.oversubscribed, staging_,
+  LaneSettings settings = {context.rank, context.ranks, limits_.oversubscribed, store_target_,
                            std::move(ranks)};
   return std::make_unique<Lane>(std::move(settings), transport, std::move(shared),
                                 std::move(endpoint));

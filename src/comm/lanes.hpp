@@ -21,7 +21,7 @@ class Lanes {
   // `connection` outlives it. In the log the communicator is called `name`. How a rank writes what
   // it stages is its own affair.
   static Result<std::unique_ptr<Lanes>> create(Connection& connection, int rank, int ranks,
-                                               const PlanInputs& inputs, Staging staging,
+                                               const PlanInputs& inputs, StoreTarget store_target,
                                                const std::string& name);
 
   // Hands over the lanes; once.
@@ -32,7 +32,8 @@ class Lanes {
   [[nodiscard]] PlanContext context() const;
 
  private:
-  Lanes(Connection& connection, int rank, int ranks, const PlanInputs& inputs, Staging staging);
+  Lanes(Connection& connection, int rank, int ranks, const PlanInputs& inputs,
+        StoreTarget store_target);
   Status choose_by(const PlanInputs& inputs, const std::string& name);
   Status open(int count);
   void join_column(JoinedTransport& joined);
@@ -47,7 +48,7 @@ class Lanes {
   const Limits limits_;                       // of the ranks of this host
   const std::optional<Hosts> cache_domains_;  // of these, if there are several
   const bool can_map_peers_;
-  const Staging staging_;
+  const StoreTarget store_target_;
   Choose choose_;
   // If the ranks are on several hosts.
   ScopeChoices choose_phases_;

@@ -11,7 +11,7 @@
 //   CallLog        who has entered which call, and when this rank may begin the next
 //   SlotAllocator  where in the slots a call has its own
 //   Addresses      where in this process all that a schedule names lies
-//   StagingPolicy  with which stores slots and windows are written
+//   StorePolicy    with which stores slots and windows are written
 //   CallTrials     which arm calls of one kind use
 //   HostEngine     copies and reductions
 //   StepMessages   sends and receives under way
@@ -35,7 +35,7 @@
 #include <vector>
 
 #include "adapt/call_trials.hpp"
-#include "adapt/staging_policy.hpp"
+#include "adapt/store_policy.hpp"
 #include "exec/addresses.hpp"
 #include "exec/call.hpp"
 #include "exec/call_faults.hpp"
@@ -57,7 +57,7 @@ struct LaneSettings {
   int rank = 0;
   int ranks = 1;
   bool oversubscribed = false;  // whether ranks share cores: the same on all ranks
-  Staging staging = Staging::kAuto;
+  StoreTarget store_target = StoreTarget::kAuto;
   // The ranks' numbers in the communicator, for texts, if the lane is among some of them only.
   std::vector<int> numbers = {};
 };
@@ -183,7 +183,7 @@ class BasicLane {
   typename Components::Log log_;
   typename Components::Slots slots_;
   Addresses addresses_;
-  StagingPolicy staging_;
+  StorePolicy store_policy_;
   CallTrials trials_;
   typename Components::Engine engine_;
   StepMessages messages_;

@@ -33,7 +33,7 @@ template <typename Components>
 // Times a load of a peer's record of the call, which no other rank reads unless a call fails.
 template <typename Components>
 [[gnu::noinline]] void BasicLane<Components>::time_load(uint32_t call) {
-  staging_.probe(&log_.record_at(staging_.next_probed(), call), call);
+  store_policy_.probe(&log_.record_at(store_policy_.next_probed(), call), call);
 }
 
 // The load that finds a new tick is the one that has fetched its line from the writer.
@@ -42,7 +42,7 @@ template <typename Components>
   const std::atomic<uint32_t>& tick = log_.tick_of(peer);
   const uint32_t cycles = load_cycles(&tick);
   const uint32_t now = tick.load(std::memory_order_acquire);
-  if (now != log_.seen_tick(peer)) staging_.saw_load(peer, cycles);
+  if (now != log_.seen_tick(peer)) store_policy_.saw_load(peer, cycles);
   return now;
 }
 

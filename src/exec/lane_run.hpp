@@ -26,7 +26,7 @@ BasicLane<Components>::BasicLane(LaneSettings settings, Transport& transport,
           settings.oversubscribed)),
       slots_(components.slots(memory_.get(), settings.oversubscribed)),
       addresses_(rank_, memory_.get()),
-      staging_(rank_, ranks_, settings.staging),
+      store_policy_(rank_, ranks_, settings.store_target),
       trials_(rank_),
       engine_(components.engine()),
       messages_(*endpoint_),
@@ -52,9 +52,9 @@ void BasicLane<Components>::start(const Plan& plan, const ScheduledPlan& lane_pl
   bind(call);
   // A rank that waits for nobody times its load at once. Others do so when they see that the peer
   // has entered the call: then the line is still in the caches of its writer.
-  staging_.start(log_.call(), lane_plan_->traits.staged);
-  if (staging_.probes() && lane_plan_->traits.first_wait == 0) [[unlikely]]
-    time_load(log_.last_seen_entry(staging_.next_probed()));
+  store_policy_.start(log_.call(), lane_plan_->traits.staged_bytes);
+  if (store_policy_.probes() && lane_plan_->traits.first_wait == 0) [[unlikely]]
+    time_load(log_.last_seen_entry(store_policy_.next_probed()));
 }
 
 template <typename Components>
@@ -194,10 +194,11 @@ void BasicLane<Components>::publish(uint32_t tick) {
 template <typename Components>
 [[gnu::noinline]] bool BasicLane<Components>::sees_tick(int peer, uint32_t tick) {
   if (log_.knows_tick(peer, tick)) return true;
-  const uint32_t now = staging_.watches(peer) ? watched_tick(peer)
-                                              : log_.tick_of(peer).load(std::memory_order_acquire);
+  const uint32_t now = store_policy_.watches(peer)
+                           ? watched_tick(peer)
+                           : log_.tick_of(peer).load(std::memory_order_acquire);
   const bool there = log_.saw_tick(peer, tick, now);
-  staging_.waits_for(peer, there);
+  store_policy_.waits_for(peer, there);
   return there;
 }
 
@@ -221,7 +222,7 @@ template <typename Components>
 bool BasicLane<Components>::await(const Step& step) {
   const bool all = step.peer == kAllPeers;
   if (!(all ? all_have_published(step.tick) : has_published(step.peer, step.tick))) return false;
-  if (staging_.probes() && (all || staging_.probes_peer(step.peer))) [[unlikely]]
+  if (store_policy_.probes() && (all || store_policy_.probes_peer(step.peer))) [[unlikely]]
     time_load(log_.call());
   return true;
 }
@@ -261,7 +262,7 @@ void BasicLane<Components>::take_next_lines() {
   log_.take_next_line();
   const uint64_t written = lane_plan_->traits.slot_written;
   if (lane_plan_->ping_pong_slots || written == 0 || written > kMostTaken) return;
-  if (staging_.writes_non_temporal()) return;
+  if (store_policy_.writes_non_temporal()) return;
   const uint64_t extent = lane_plan_->slot_extent;
   const std::byte* slot = addresses_.slots_of(rank_, (log_.call() + 1) & 1) +
                           slots_.next_place(extent, slots_.size_class_of(extent));
@@ -289,7 +290,7 @@ void BasicLane<Components>::fetch_next_of(int peer) {
 template <typename Components>
 bool BasicLane<Components>::is_non_temporal(const Step& step) const {
   return step.non_temporal ||
-         (staging_.writes_non_temporal() && !lane_plan_->ping_pong_slots &&
+         (store_policy_.writes_non_temporal() && !lane_plan_->ping_pong_slots &&
           step.dst.base >= kPrivateSpaces && step.bytes >= kLeastStagedNonTemporal);
 }
 

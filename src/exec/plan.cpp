@@ -49,7 +49,7 @@ ScheduledPlan make_scheduled(const Algorithm& algorithm, const Problem& whole, i
   lane_plan.has_root = has_root(problem.collective);
   lane_plan.ping_pong_slots = lane_plan.schedule.ping_pong_slots && problem.ranks == 2;
   if (lane_plan.ping_pong_slots)
-    lane_plan.traits.staged = 0;  // lines go over once, however far that is
+    lane_plan.traits.staged_bytes = 0;  // lines go over once, however far that is
   return lane_plan;
 }
 

@@ -35,7 +35,7 @@ uint64_t end_in_slot(const Step& step) {
   return step.dst.offset + (step.kind == StepKind::kWriteHead ? sizeof(BlockHead) : step.bytes);
 }
 
-// Distances matter for it: see Traits::staged.
+// Distances matter for it: see Traits::staged_bytes.
 bool is_staged(const Schedule& schedule, const Step& step) {
   return works(step) && step.bytes >= kLeastStagedNonTemporal &&
          (touches(step, schedule, in_space(Space::kSlot)) ||
@@ -63,7 +63,7 @@ Traits traits_of(const Schedule& schedule) {
     traits.uses_window |= touches(step, schedule, in_space(Space::kWindow));
     traits.uses_lines |= touches(step, schedule, in_space(Space::kLine));
     traits.slot_written = std::max(traits.slot_written, end_in_slot(step));
-    if (is_staged(schedule, step)) traits.staged += step.bytes;
+    if (is_staged(schedule, step)) traits.staged_bytes += step.bytes;
     light &= leaves_little_behind(schedule, step);
   }
   traits.runs_ahead = light && traits.enters && !traits.writes_window;

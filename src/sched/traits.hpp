@@ -33,7 +33,7 @@ struct Traits {
   uint64_t slot_written = 0;
   // Bytes that it writes to slots and windows or reads there, in pieces that are long enough for
   // the distance of peers to matter (adapt/distance.hpp).
-  uint64_t staged = 0;
+  uint64_t staged_bytes = 0;
 
   friend bool operator==(const Traits&, const Traits&) = default;
 };

@@ -23,7 +23,7 @@ SequenceModel::SequenceModel(const ModelOptions& options, Calls calls)
     settings.rank = rank;
     settings.ranks = options.ranks;
     settings.oversubscribed = options.oversubscribed;
-    settings.staging = Staging::kCache;
+    settings.store_target = StoreTarget::kCache;
     auto memory = std::make_unique<WatchedMemory>(witness_, rank, sizes_of(options.limits));
     ranks_.emplace_back().lane = std::make_unique<WatchedLane>(
         settings, transport_, std::move(memory), std::make_unique<NoMessages>(),

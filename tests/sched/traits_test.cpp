@@ -35,8 +35,9 @@ TEST(Traits, AScheduleOfMessagesPublishesNothing) {
 }
 
 TEST(Traits, WhoOnlyGivesThroughItsSlotRunsAhead) {
-  EXPECT_EQ(traits_of_steps(give),
-            (Traits{.enters = true, .runs_ahead = true, .slot_written = 4096, .staged = 4096}));
+  EXPECT_EQ(
+      traits_of_steps(give),
+      (Traits{.enters = true, .runs_ahead = true, .slot_written = 4096, .staged_bytes = 4096}));
 }
 
 TEST(Traits, WhoWaitsForAllDoesNotRunAhead) {
@@ -82,7 +83,7 @@ TEST(Traits, SourcesOfAReductionCountAsRead) {
   });
   EXPECT_EQ(traits.most_sources, 2U);
   EXPECT_TRUE(traits.uses_lines);
-  EXPECT_EQ(traits.staged, 0U);
+  EXPECT_EQ(traits.staged_bytes, 0U);
 }
 
 TEST(Traits, AHeadIsWrittenToTheSlot) {
@@ -97,7 +98,7 @@ TEST(Traits, PiecesTooShortForDistancesAreNotStaged) {
   EXPECT_EQ(traits_of_steps([](Builder& steps) {
               steps.copy(at(Space::kSlot), at(Space::kSend), 512);
               steps.publish(1);
-            }).staged,
+            }).staged_bytes,
             0U);
 }
 

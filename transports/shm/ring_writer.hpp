@@ -91,8 +91,8 @@ class RingWriter {
   RingWriter() = default;
   // Writes into a ring with that data area. `ping_pong`, as the reader of the ring from that peer
   // has them, outlive it.
-  RingWriter(const DataArea& area, PingPongBuffers& ping_pong, Staging staging)
-      : area_(area), ping_pong_(&ping_pong), staging_(staging) {}
+  RingWriter(const DataArea& area, PingPongBuffers& ping_pong, StoreTarget store_target)
+      : area_(area), ping_pong_(&ping_pong), store_target_(store_target) {}
 
   // Says where the ring lies, before anything that looks there.
   void lie_in(RingMemory* memory) {
@@ -176,7 +176,7 @@ class RingWriter {
            (ping_pong_->can_take(payload) || area_.has_room(payload));
   }
   bool is_non_temporal(uint64_t bytes) {
-    if (staging_ != Staging::kAuto) return staging_ == Staging::kMemory;
+    if (store_target_ != StoreTarget::kAuto) return store_target_ == StoreTarget::kMemory;
     if (distance_.due(bytes)) {
       const uint32_t cycles = load_cycles(&memory_->taken);
       distance_.saw(cycles, memory_->taken.load(std::memory_order_relaxed));
@@ -211,7 +211,7 @@ class RingWriter {
   uint64_t matched_ = 0;
   uint32_t withdrawn_ = 0;
   bool sound_ = true;
-  Staging staging_ = Staging::kAuto;
+  StoreTarget store_target_ = StoreTarget::kAuto;
   Distance distance_;  // distance of the consumer
 };
 

@@ -15,7 +15,7 @@ Rings::Rings(const Surroundings& surroundings, int rank, int channel)
 void Rings::prepare(RingPair& pair) const {
   const auto ranks = static_cast<uint64_t>(around_.layout.ranks());
   const DataArea area(ring_first_bytes(ranks), ring_data_bytes(ranks), around_.oversubscribed);
-  pair.out = RingWriter(area, pair.ping_pong, around_.staging);
+  pair.out = RingWriter(area, pair.ping_pong, around_.store_target);
   pair.in = RingReader(ring_data_bytes(ranks), pair.ping_pong);
 }
 

@@ -32,7 +32,7 @@ struct Surroundings {
   std::span<const PeerProcess> processes = {};  // by rank
   bool can_pull = false;                        // whether peers' memory can be read
   std::span<const int> numbers = {};            // TransportConfig::numbers
-  Staging staging = Staging::kAuto;
+  StoreTarget store_target = StoreTarget::kAuto;
   bool oversubscribed = false;  // SharedMemoryConfig::oversubscribed
 
   // The number of a rank in texts and as a source.

@@ -156,7 +156,7 @@ class ShmTransport final : public Transport, private SharedMemory, private Recov
     opened_[static_cast<size_t>(channel)] = true;
     return std::unique_ptr<Endpoint>(std::make_unique<ShmEndpoint>(
         Surroundings{region(), layout_, notifier_, arenas_, attached_.processes, can_pull_,
-                     numbers_, config_.staging, config_.oversubscribed},
+                     numbers_, config_.store_target, config_.oversubscribed},
         rank_, channel));
   }
 

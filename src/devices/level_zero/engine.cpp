@@ -33,7 +33,7 @@ Status Engine::after(std::shared_ptr<DeviceEvent> event) {
 
 Result<void*> Engine::stage(size_t bytes, void* dst) {
   Result<void*> memory = context_->allocate(MemoryKind::kPinned, bytes);
-  if (memory.ok()) staging_.push_back({*memory, dst, bytes});
+  if (memory.ok()) bounce_buffers_.push_back({*memory, dst, bytes});
   return memory;
 }
 
@@ -46,9 +46,9 @@ Status Engine::copy(void* dst, const void* source, size_t bytes) {
   Result<Place> to = context_->memory().remembered(dst);
   if (!to.ok()) return to.status().with_context(context_->name());
   if (from->on_host()) {
-    TUTTI_ASSIGN_OR_RETURN(void* staged, stage(bytes, nullptr));
-    std::memcpy(staged, source, bytes);
-    source = staged;
+    TUTTI_ASSIGN_OR_RETURN(void* bounce, stage(bytes, nullptr));
+    std::memcpy(bounce, source, bytes);
+    source = bounce;
   }
   if (to->on_host()) {
     TUTTI_ASSIGN_OR_RETURN(dst, stage(bytes, dst));
@@ -161,8 +161,8 @@ Result<uint64_t> Engine::submit() {
   if (!lost_.ok()) return lost_;
   Result<ze_event_handle_t> event = context_->events().take();
   Status status = event.ok() ? append_all(*event) : event.status();
-  if (event.ok()) submitted_.push_back({++last_, *event, std::move(staging_), {}});
-  staging_.clear();
+  if (event.ok()) submitted_.push_back({++last_, *event, std::move(bounce_buffers_), {}});
+  bounce_buffers_.clear();
   for (Command& command : given_) {
     if (command.awaited && event.ok())
       submitted_.back().awaited.push_back(std::move(command.awaited));
@@ -176,9 +176,9 @@ Result<uint64_t> Engine::submit() {
 }
 
 void Engine::finish(Submission& submission) {
-  for (const Staging& staged : submission.staging) {
-    if (staged.dst != nullptr) std::memcpy(staged.dst, staged.memory, staged.bytes);
-    if (const Status freed = context_->free(staged.memory); !freed.ok()) lost_ = freed;
+  for (const BounceBuffer& bounce : submission.bounce_buffers) {
+    if (bounce.dst != nullptr) std::memcpy(bounce.dst, bounce.memory, bounce.bytes);
+    if (const Status freed = context_->free(bounce.memory); !freed.ok()) lost_ = freed;
   }
   context_->events().give_back(submission.event, false);
 }

@@ -46,7 +46,7 @@ class Engine : public DeviceEngine {
     const void* source = nullptr;
   };
   // Memory that stands for that of the host, which the device does not reach.
-  struct Staging {
+  struct BounceBuffer {
     void* memory;
     void* dst;  // to be copied to when all is done; or null
     size_t bytes;
@@ -54,7 +54,7 @@ class Engine : public DeviceEngine {
   struct Submission {
     uint64_t number;
     ze_event_handle_t event;
-    std::vector<Staging> staging;
+    std::vector<BounceBuffer> bounce_buffers;
     std::vector<std::shared_ptr<DeviceEvent>> awaited;
   };
 
@@ -72,9 +72,9 @@ class Engine : public DeviceEngine {
   ze_command_list_handle_t const list_;
   const bool computes_;
   Kernels kernels_;
-  std::vector<Command> given_;     // since the last submission
-  std::vector<Staging> staging_;   // likewise
-  std::vector<Access> in_flight_;  // of commands since the last barrier
+  std::vector<Command> given_;                // since the last submission
+  std::vector<BounceBuffer> bounce_buffers_;  // likewise
+  std::vector<Access> in_flight_;             // of commands since the last barrier
   std::deque<Submission> submitted_;
   uint64_t last_ = 0;
   Status lost_;  // the first error of the device: everything after it is one

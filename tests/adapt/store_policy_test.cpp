@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "adapt/staging_policy.hpp"
+#include "adapt/store_policy.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,30 +14,30 @@ constexpr uint64_t kLong = 8 << 20;  // bytes that are staged in a call
 
 class Staged : public testing::Test {
  protected:
-  static StagingPolicy policy_of(int ranks, Staging setting = Staging::kAuto) {
+  static StorePolicy policy_of(int ranks, StoreTarget setting = StoreTarget::kAuto) {
     return {0, ranks, setting, kMemory};
   }
-  static void saw(StagingPolicy& policy, int peer, uint32_t cycles) {
+  static void saw(StorePolicy& policy, int peer, uint32_t cycles) {
     for (int i = 0; i < kEnough; ++i) policy.saw_load(peer, cycles);
   }
 };
 
 TEST_F(Staged, StaysInTheCachesUntilPeersAreKnownToBeFar) {
-  StagingPolicy policy = policy_of(2);
+  StorePolicy policy = policy_of(2);
   EXPECT_FALSE(policy.writes_non_temporal());
   saw(policy, 1, kFar);
   EXPECT_TRUE(policy.writes_non_temporal());
 }
 
 TEST_F(Staged, ComesBackWhenAPeerHasMovedNear) {
-  StagingPolicy policy = policy_of(2);
+  StorePolicy policy = policy_of(2);
   saw(policy, 1, kFar);
   saw(policy, 1, kNear);
   EXPECT_FALSE(policy.writes_non_temporal());
 }
 
 TEST_F(Staged, IsWrittenForMostOfThePeersThatAreKnown) {
-  StagingPolicy policy = policy_of(4);
+  StorePolicy policy = policy_of(4);
   saw(policy, 1, kFar);
   EXPECT_TRUE(policy.writes_non_temporal());
   saw(policy, 2, kNear);
@@ -47,9 +47,9 @@ TEST_F(Staged, IsWrittenForMostOfThePeersThatAreKnown) {
 }
 
 TEST_F(Staged, FollowsASettingWithoutLooking) {
-  for (const Staging setting : {Staging::kCache, Staging::kMemory}) {
-    StagingPolicy policy = policy_of(2, setting);
-    EXPECT_EQ(policy.writes_non_temporal(), setting == Staging::kMemory);
+  for (const StoreTarget setting : {StoreTarget::kCache, StoreTarget::kMemory}) {
+    StorePolicy policy = policy_of(2, setting);
+    EXPECT_EQ(policy.writes_non_temporal(), setting == StoreTarget::kMemory);
     for (uint32_t call = 1; call < 100; ++call) {
       policy.start(call, kLong);
       EXPECT_FALSE(policy.probes());
@@ -60,16 +60,16 @@ TEST_F(Staged, FollowsASettingWithoutLooking) {
 }
 
 TEST_F(Staged, NothingIsLookedAtWhereNothingIsStagedOrNobodyElseIsThere) {
-  StagingPolicy nothing = policy_of(2);
+  StorePolicy nothing = policy_of(2);
   nothing.start(1, 0);
   EXPECT_FALSE(nothing.probes());
-  StagingPolicy alone = policy_of(1);
+  StorePolicy alone = policy_of(1);
   alone.start(1, kLong);
   EXPECT_FALSE(alone.probes());
 }
 
 TEST_F(Staged, TicksAreWatchedOfThePeerThatALongCallWaitsFor) {
-  StagingPolicy policy = policy_of(3);
+  StorePolicy policy = policy_of(3);
   policy.start(1, kLong);
   EXPECT_FALSE(policy.watches(2));
   policy.waits_for(2, false);
@@ -83,7 +83,7 @@ TEST_F(Staged, TicksAreWatchedOfThePeerThatALongCallWaitsFor) {
 }
 
 TEST_F(Staged, ACallLooksOnceAtMost) {
-  StagingPolicy policy = policy_of(2);
+  StorePolicy policy = policy_of(2);
   const int line = 0;
   policy.start(1, 64);
   ASSERT_TRUE(policy.probes_peer(1));

@@ -13,15 +13,15 @@
 
 namespace tutti {
 
-class StagingPolicy {
+class StorePolicy {
  public:
   // Any setting but kAuto is final. `memory`: how many cycles a load from memory takes.
-  StagingPolicy(int rank, int ranks, Staging setting, uint32_t memory = memory_cycles());
+  StorePolicy(int rank, int ranks, StoreTarget setting, uint32_t memory = memory_cycles());
 
   // A call begins, in which so many bytes are staged.
-  void start(uint32_t call, uint64_t staged) {
+  void start(uint32_t call, uint64_t staged_bytes) {
     probes_ = watches_ = false;
-    if (staged > 0 && setting_ == Staging::kAuto) plan_probe(call, staged);
+    if (staged_bytes > 0 && setting_ == StoreTarget::kAuto) plan_probe(call, staged_bytes);
   }
   // Whether the rank is to time a load in this call, and of which peer's line. That line must be
   // one that the peer has just written and that no other rank reads.
@@ -40,12 +40,12 @@ class StagingPolicy {
   [[nodiscard]] bool writes_non_temporal() const { return non_temporal_; }
 
  private:
-  void plan_probe(uint32_t call, uint64_t staged);
+  void plan_probe(uint32_t call, uint64_t staged_bytes);
   void choose(int peer);
 
   const int rank_;
   const int ranks_;
-  const Staging setting_;
+  const StoreTarget setting_;
   std::vector<Distance> distances_;  // by peer
   int next_probed_ = 0;              // the peer that may be probed in this call
   bool probes_ = false;              // whether it is

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Decides by the times of loads of lines that peers have just written.
-#include "adapt/staging_policy.hpp"
+#include "adapt/store_policy.hpp"
 
 #include "core/log.hpp"
 
@@ -16,21 +16,21 @@ constexpr uint64_t kLeastWatched = 1 << 20;
 
 }  // namespace
 
-StagingPolicy::StagingPolicy(int rank, int ranks, Staging setting, uint32_t memory)
+StorePolicy::StorePolicy(int rank, int ranks, StoreTarget setting, uint32_t memory)
     : rank_(rank),
       ranks_(ranks),
       setting_(setting),
       distances_(static_cast<size_t>(ranks), Distance(memory)),
-      non_temporal_(setting == Staging::kMemory) {}
+      non_temporal_(setting == StoreTarget::kMemory) {}
 
-void StagingPolicy::plan_probe(uint32_t call, uint64_t staged) {
+void StorePolicy::plan_probe(uint32_t call, uint64_t staged_bytes) {
   if (ranks_ == 1) return;
-  watches_ = staged >= kLeastWatched;
+  watches_ = staged_bytes >= kLeastWatched;
   next_probed_ = probed_peer(call, rank_, ranks_);
-  probes_ = distances_[static_cast<size_t>(next_probed_)].due(staged);
+  probes_ = distances_[static_cast<size_t>(next_probed_)].due(staged_bytes);
 }
 
-void StagingPolicy::probe(const void* line, uint32_t call) {
+void StorePolicy::probe(const void* line, uint32_t call) {
   probes_ = false;
   Distance& distance = distances_[static_cast<size_t>(next_probed_)];
   if (call - distance.mark() < kCallsBetweenProbes) return;
@@ -38,13 +38,13 @@ void StagingPolicy::probe(const void* line, uint32_t call) {
   choose(next_probed_);
 }
 
-void StagingPolicy::saw_load(int peer, uint32_t cycles) {
+void StorePolicy::saw_load(int peer, uint32_t cycles) {
   distances_[static_cast<size_t>(peer)].saw_new(cycles);
   choose(peer);
 }
 
 // Staging is written the same for all who read it.
-void StagingPolicy::choose(int peer) {
+void StorePolicy::choose(int peer) {
   const DistancesKnown peers(distances_);
   const bool non_temporal = peers.mostly_far();
   if (non_temporal == non_temporal_) return;
