@@ -143,7 +143,7 @@ std::optional<tutti::Choice> choose_for_device(const ExplainOptions& options,
                                                const tutti::FoundTuning& tuning, Problem& problem,
                                                std::string& path) {
   const std::vector<tutti::TunedDevice>& devices = tuning.tuning.devices;
-  const tutti::DeviceFigures figures = slowest_figures(devices, tutti::Of::kDirect);
+  const tutti::DeviceFigures figures = slowest_figures(devices, tutti::Of::kWithIpc);
   tutti::Applies can = tutti::can_run_on_devices(problem.collective, problem.count, problem.ranks);
   if (options.hosts > 1 || options.no_shm) can = {false, "the ranks share no memory"};
   tutti::Choice choice;

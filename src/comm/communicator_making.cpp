@@ -84,7 +84,7 @@ class Maker {
     TUTTI_ASSIGN_OR_RETURN(workers_,
                            runtime.workers(inputs_.hosts.place(parts_.rank), inputs_.local_ranks));
     if (parts_.rank == 0) log::info("{}: {}", parts_.config.name, describe(inputs_.tuning));
-    parts_.device_figures = slowest_figures(inputs_.tuning.tuning.devices, Of::kDirect);
+    parts_.device_figures = slowest_figures(inputs_.tuning.tuning.devices, Of::kWithIpc);
     return {};
   }
 

@@ -22,7 +22,7 @@ DeviceFigures slowest_figures(std::span<const TunedDevice> devices, Of which) {
   DeviceFigures slowest;
   bool first = true;
   for (const TunedDevice& device : devices) {
-    if (which == Of::kDirect && !device.ipc) continue;
+    if (which == Of::kWithIpc && !device.ipc) continue;
     for (const DeviceFigure& figure : kDeviceFigures) {
       double& value = slowest.*figure.value;
       const double its = device.figures.*figure.value;

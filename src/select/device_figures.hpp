@@ -33,14 +33,14 @@ struct TunedDevice {
   std::string api;   // as in devices/registry.inc
   std::string name;  // of the device, as its driver says; with `api` what entries are told apart by
   std::string driver;
-  bool ipc = false;  // others can open its memory, so that calls run on it directly
+  bool ipc = false;  // others can open its memory, so that calls run on it peer-to-peer
   DeviceFigures figures;
 };
 
 // The slowest device's value of each figure, for a rank knows only its own device and all have to
-// choose alike. It counts the devices that run calls directly, or all. The defaults if there is
+// choose alike. It counts the devices with IPC, or all. The defaults if there is
 // none.
-enum class Of { kDirect, kAll };
+enum class Of { kWithIpc, kAll };
 DeviceFigures slowest_figures(std::span<const TunedDevice> devices, Of which);
 
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "views/device_collective.hpp"
 
-#include "views/direct.hpp"
+#include "views/peer_to_peer.hpp"
 #include "views/pieces.hpp"
 #include "views/view_queue.hpp"
 
@@ -29,7 +29,7 @@ Status DeviceCollective::start(StartedFor whom) {
   }
   // The buffers of other ranks may lie elsewhere: pieces are the same for all.
   pieces_ = side_ != nullptr ? number_of_pieces(call_, comm().ranks()) : 1;
-  direct_ = false;
+  is_peer_to_peer_ = false;
   turns_ = {};
   return begin(whom);
 }
@@ -38,15 +38,15 @@ Task DeviceCollective::carry_out() {
   // Ranks may find out in one call that later ones are not to try this, so calls take turns.
   co_await its_turn();
   bool agreed = false;
-  if (side_ != nullptr && queue_.may_be_direct(call_)) {
-    direct_ = true;
+  if (side_ != nullptr && queue_.may_be_peer_to_peer(call_)) {
+    is_peer_to_peer_ = true;
     auto mark = marker_passed(&queue_);
-    DirectCall direct({comm(), queue_, *side_, activity_, call_, mark}, buffers_, what());
-    Task run = direct.run();
+    PeerToPeerCall call({comm(), queue_, *side_, activity_, call_, mark}, buffers_, what());
+    Task run = call.run();
     co_await run;
-    if (direct.able() == DirectCall::Able::kYes) co_return;
-    if (direct.able() == DirectCall::Able::kNever) queue_.never_direct();
-    direct_ = false;
+    if (call.able() == PeerToPeerCall::Able::kYes) co_return;
+    if (call.able() == PeerToPeerCall::Able::kNever) queue_.never_peer_to_peer();
+    is_peer_to_peer_ = false;
     agreed = !pieces_are_own();
   }
   Task staged = stage(agreed);

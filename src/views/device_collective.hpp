@@ -1,7 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A collective on a view. Devices run it where all ranks reach all buffers (views/direct.hpp). Else
-// it is cut into pieces, which pass through memory of the host (views/staged.cpp).
+// A collective on a view. Devices run it where all ranks reach all buffers
+// (views/peer_to_peer.hpp). Else it is cut into pieces, which pass through memory of the host
+// (views/staged.cpp).
 #pragma once
 
 #include "views/device_operation.hpp"
@@ -22,7 +23,7 @@ class DeviceCollective : public DeviceOperation {
   // If the host's call failed, it has broken the communicator already where that has to be.
   [[nodiscard]] bool breaks() const override { return !activity_.host_failed() || has_pieces(); }
   [[nodiscard]] bool is_named() const override {
-    return activity_.host_failed() && !direct_ && !has_pieces();
+    return activity_.host_failed() && !is_peer_to_peer_ && !has_pieces();
   }
 
  private:
@@ -30,7 +31,7 @@ class DeviceCollective : public DeviceOperation {
   Task stage(bool agreed);
   Task stage_piece(uint64_t index);
   Task agree_on_pieces();
-  [[nodiscard]] bool has_pieces() const { return !direct_ && pieces_ > 1; }
+  [[nodiscard]] bool has_pieces() const { return !is_peer_to_peer_ && pieces_ > 1; }
   // Whether another rank may have more of them.
   [[nodiscard]] bool pieces_are_own() const {
     return side_ != nullptr && sizes_are_own(call_.collective);
@@ -38,7 +39,7 @@ class DeviceCollective : public DeviceOperation {
 
   const Call call_;
   DeviceSide::Buffers buffers_;
-  bool direct_ = false;  // while devices are to run it
+  bool is_peer_to_peer_ = false;  // while devices are to run it
   uint64_t pieces_ = 1;
   Turns turns_;  // in which the host runs them
 };

@@ -6,7 +6,7 @@
 
 #include <functional>
 
-#include "views/direct.hpp"
+#include "views/peer_to_peer.hpp"
 #include "views/pipeline.hpp"
 #include "views/shares.hpp"
 

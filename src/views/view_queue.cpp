@@ -43,8 +43,8 @@ Status ViewQueue::submit(DeviceOperation& operation, bool has_callback, StartedF
   return {};
 }
 
-bool ViewQueue::may_be_direct(const Call& call) const {
-  if (!direct_) return false;
+bool ViewQueue::may_be_peer_to_peer(const Call& call) const {
+  if (!is_peer_to_peer_) return false;
   if (const Hosts* const hosts = comm_.hosts(); hosts != nullptr) {
     return has_shares(call, *hosts, comm_.config().strict);
   }

@@ -31,10 +31,10 @@ class ViewQueue : public HelpedProgress {
   Status flush_sends();
 
   // Whether devices may run the call; the same on all ranks, for the call whose turn it is.
-  [[nodiscard]] bool may_be_direct(const Call& call) const;
+  [[nodiscard]] bool may_be_peer_to_peer(const Call& call) const;
   // The plan by which devices of one host run the call; null: they cannot.
   std::shared_ptr<const Plan> device_plan(const Call& call) { return plans_.find(call); }
-  void never_direct() { direct_ = false; }
+  void never_peer_to_peer() { is_peer_to_peer_ = false; }
   // Whether all ranks have said that they reach what they read, where buffers lie as the digest
   // says; the same on all ranks.
   [[nodiscard]] bool all_have_reached(uint64_t digest) const;
@@ -66,7 +66,7 @@ class ViewQueue : public HelpedProgress {
   // Held by the thread that makes progress: it runs the first of the calls, and all messages.
   BriefLock progress_lock_;
   PlanCache plans_;               // guarded by progress_lock_; of calls on devices
-  bool direct_ = true;            // guarded by progress_lock_; whether devices may run calls
+  bool is_peer_to_peer_ = true;   // guarded by progress_lock_; whether devices may run calls
   std::deque<uint64_t> reached_;  // guarded by progress_lock_; the last digests
   bool may_send_ = true;          // guarded by progress_lock_; of the message that is being run
   BriefLock queues_lock_;

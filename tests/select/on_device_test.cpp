@@ -69,10 +69,10 @@ TEST(OnDevice, TheSlowestOfTheDevicesThatRunCallsCounts) {
       {"level-zero", "a", "", true, {1e-6, 5e-6, 1e-11, 1e-11, 1e-10}},
       {"level-zero", "b", "", true, {2e-6, 4e-6, 2e-11, 1e-12, 1e-10}},
       {"opencl", "c", "", false, {9e-6, 9e-6, 9e-11, 9e-11, 9e-10}}};
-  EXPECT_EQ(slowest_figures(devices, Of::kDirect),
+  EXPECT_EQ(slowest_figures(devices, Of::kWithIpc),
             (DeviceFigures{2e-6, 5e-6, 2e-11, 1e-11, 1e-10}));
   EXPECT_EQ(slowest_figures(devices, Of::kAll), devices[2].figures);
-  EXPECT_EQ(slowest_figures(std::span(devices).last(1), Of::kDirect), DeviceFigures());
+  EXPECT_EQ(slowest_figures(std::span(devices).last(1), Of::kWithIpc), DeviceFigures());
 }
 
 TEST(OnDevice, MoreSourcesThanAKernelTakesCostMoreKernels) {

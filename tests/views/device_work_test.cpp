@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "views/direct.hpp"
+#include "views/peer_to_peer.hpp"
 
 namespace tutti_test {
 namespace {

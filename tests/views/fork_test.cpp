@@ -2,8 +2,8 @@
 //
 // Children that are forked with views in them: they call no driver, and their parents go on.
 #include "support/children.hpp"
-#include "views/direct.hpp"
 #include "views/on_views.hpp"
+#include "views/peer_to_peer.hpp"
 
 namespace tutti_test {
 namespace {

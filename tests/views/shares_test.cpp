@@ -3,7 +3,7 @@
 // Collectives in shares: the devices of each host reduce, and a share of each rank passes between
 // hosts, which are made of one (support/hosts.hpp). On the test driver for Level Zero.
 #ifdef TUTTI_TEST_ZE_PATH
-#include "views/direct.hpp"
+#include "views/peer_to_peer.hpp"
 
 namespace tutti_test {
 namespace {

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "api/guard.hpp"
-#include "views/direct.hpp"
+#include "views/peer_to_peer.hpp"
 
 namespace tutti_test {
 namespace {

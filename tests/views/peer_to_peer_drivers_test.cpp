@@ -3,7 +3,7 @@
 // Drivers that differ from one another as far as the specification of Level Zero lets them: calls
 // run on the devices of each.
 #ifdef TUTTI_TEST_ZE_PATH
-#include "views/direct.hpp"
+#include "views/peer_to_peer.hpp"
 
 namespace tutti_test {
 namespace {

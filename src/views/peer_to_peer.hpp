@@ -30,10 +30,10 @@ struct CallOnDevice {
   Awaited& marker_passed;  // what the application has enqueued before it is done
 };
 
-class DirectCall {
+class PeerToPeerCall {
  public:
   // `buffers`: what DeviceSide::find() said of them. `what` names the call in texts.
-  DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffers, std::string what);
+  PeerToPeerCall(const CallOnDevice& on, const DeviceSide::Buffers& buffers, std::string what);
 
   Task run();
   // Whether devices can run a call. A rank tells the others what it is able to; the least decides.

@@ -11,7 +11,7 @@
 #include <functional>
 
 #include "support/forbidden.hpp"
-#include "views/direct.hpp"
+#include "views/peer_to_peer.hpp"
 
 namespace tutti_test {
 namespace {

@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "support/forbidden.hpp"
-#include "views/direct.hpp"
+#include "views/peer_to_peer.hpp"
 
 namespace tutti_test {
 namespace {

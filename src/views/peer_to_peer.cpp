@@ -1,5 +1,5 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "views/direct.hpp"
+#include "views/peer_to_peer.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -50,7 +50,8 @@ Status check_block(const Call& call, Communicator& comm, int peer, uint64_t give
 
 }  // namespace
 
-DirectCall::DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffers, std::string what)
+PeerToPeerCall::PeerToPeerCall(const CallOnDevice& on, const DeviceSide::Buffers& buffers,
+                               std::string what)
     : on_(on),
       buffers_(buffers),
       what_(std::move(what)),
@@ -61,7 +62,7 @@ DirectCall::DirectCall(const CallOnDevice& on, const DeviceSide::Buffers& buffer
   if (hosts != nullptr) shares_.emplace(on.call, *hosts, on.comm.rank());
 }
 
-Task DirectCall::run() {
+Task PeerToPeerCall::run() {
   make_ready();
   if (own_entry_.able == Able::kYes) {  // peers may read the buffers as soon as all agree
     co_await on_.marker_passed;
@@ -92,7 +93,7 @@ Task DirectCall::run() {
 
 // ---- what a rank shows -------------------------------------------------------------------------
 
-void DirectCall::make_ready() {
+void PeerToPeerCall::make_ready() {
   const devices::DeviceFacts& facts = on_.side.context().facts();
   own_entry_.device = facts.uuid;
   if (facts.ipc) own_entry_.address = on_.side.peer_memory().address();
@@ -103,7 +104,7 @@ void DirectCall::make_ready() {
   }
 }
 
-Status DirectCall::try_to_make_ready() {
+Status PeerToPeerCall::try_to_make_ready() {
   if (plan_ == nullptr && !shares_) {
     return {Code::kUnsupported, "no schedule runs on devices alone"};
   }
@@ -127,7 +128,7 @@ Status DirectCall::try_to_make_ready() {
   return export_buffer(used.recv != Blocks::kNone, on_.call.recv, buffers_.recv, own_entry_.recv);
 }
 
-Status DirectCall::take_memory() {
+Status PeerToPeerCall::take_memory() {
   const Call& call = on_.call;
   size_t scaled = 0;
   if (call.op == ReduceOp::kPremulSum && reduces(call.collective)) {
@@ -149,8 +150,8 @@ Status DirectCall::take_memory() {
   return take(bytes_between_, between_);
 }
 
-Status DirectCall::export_buffer(bool is_used, const void* buffer, const devices::Place& place,
-                                 ExportedBuffer& exported) {
+Status PeerToPeerCall::export_buffer(bool is_used, const void* buffer, const devices::Place& place,
+                                     ExportedBuffer& exported) {
   if (!is_used) return {};
   if (!on_.side.is_of_device(place)) {
     return {Code::kUnsupported, "a buffer is not memory of the device alone"};
@@ -161,7 +162,7 @@ Status DirectCall::export_buffer(bool is_used, const void* buffer, const devices
 }
 
 // The send buffer of a pre-multiplied sum.
-Status DirectCall::scale() {
+Status PeerToPeerCall::scale() {
   TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, on_.side.compute());
   work_.begin(*engine);
   return engine->scale(on_.call.type, scaled_.data(), on_.call.send,
@@ -170,7 +171,7 @@ Status DirectCall::scale() {
 
 // ---- what ranks agree on -----------------------------------------------------------------------
 
-Task DirectCall::agree() {
+Task PeerToPeerCall::agree() {
   own_entry_.gone = on_.side.peer_memory().take_gone();
   own_entry_.opened = on_.side.peer_memory().generation();
   entries_.resize(static_cast<size_t>(on_.comm.ranks()));
@@ -199,7 +200,7 @@ Task DirectCall::agree() {
 }
 
 // A digest of all that decides whether each rank reaches what it has to read.
-uint64_t DirectCall::digest() const {
+uint64_t PeerToPeerCall::digest() const {
   std::vector<uint64_t> words{own_entry_.signature};
   for (const Entry& one : entries_) {
     uint64_t device[2];
@@ -211,7 +212,7 @@ uint64_t DirectCall::digest() const {
   return hash_of({reinterpret_cast<const char*>(words.data()), words.size() * sizeof words[0]});
 }
 
-Task DirectCall::reach() {
+Task PeerToPeerCall::reach() {
   bases_.assign(kPrivateSpaces + kPeerSpaces * entries_.size(), nullptr);
   auto* const send = static_cast<std::byte*>(const_cast<void*>(on_.call.send));
   bases_[Ref::of(Space::kSend, 0).base] = scaled_.data() != nullptr ? scaled_.data() : send;
@@ -252,7 +253,7 @@ Task DirectCall::reach() {
 }
 
 // The buffers of peers that this rank reads, each once.
-std::vector<Ref> DirectCall::buffers_read() const {
+std::vector<Ref> PeerToPeerCall::buffers_read() const {
   std::vector<Ref> read;
   const auto note = [&](const Ref& ref) {
     if (ref.space() != Space::kPeerSend && ref.space() != Space::kPeerRecv) return;
@@ -284,7 +285,7 @@ std::vector<Ref> DirectCall::buffers_read() const {
   return read;
 }
 
-Task DirectCall::open(int peer, Space space, Status& failed) {
+Task PeerToPeerCall::open(int peer, Space space, Status& failed) {
   const Entry& theirs = entry(peer);
   const bool is_send = space == Space::kPeerSend;
   const ExportedBuffer& exported = is_send ? theirs.send : theirs.recv;

@@ -1,14 +1,14 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The schedule of a collective that devices run.
-#include "views/direct.hpp"
+#include "views/peer_to_peer.hpp"
 #include "views/view_queue.hpp"
 
 namespace tutti {
 
 // Copies go to the engine that copies, reductions to the one that computes; each begins when the
 // other has ended what it was given. Each tick is a barrier, so all ranks go through all of them.
-Task DirectCall::run_steps() {
+Task PeerToPeerCall::run_steps() {
   std::deque<HostCall> ticks;  // 2, 3, ... as far as this rank has come
   Step last{};
   last.kind = StepKind::kAwait;
@@ -37,11 +37,11 @@ Task DirectCall::run_steps() {
   }
 }
 
-Result<devices::DeviceEngine*> DirectCall::engine_for(const Step& step) {
+Result<devices::DeviceEngine*> PeerToPeerCall::engine_for(const Step& step) {
   return step.kind == StepKind::kReduce ? on_.side.compute() : &on_.side.from_device();
 }
 
-Status DirectCall::give(const Step& step, devices::DeviceEngine& engine) {
+Status PeerToPeerCall::give(const Step& step, devices::DeviceEngine& engine) {
   const Call& call = on_.call;
   work_.begin(engine);
   if (step.kind != StepKind::kReduce) {
