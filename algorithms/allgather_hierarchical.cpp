@@ -13,13 +13,13 @@ namespace tutti {
 namespace {
 
 // The blocks of some ranks, where the receive buffer has them.
-Layout received(const Problem& q, const std::vector<int>& ranks) {
+BlockLayout received(const Problem& q, const std::vector<int>& ranks) {
   return layout_of_ranks(q, ranks, [&q](int rank) { return q.recv_block(rank); });
 }
 
-Phase gathering(Scope scope, Layout all, size_t own, const Ref& from, uint32_t after) {
+Phase gathering(Scope scope, BlockLayout all, size_t own, const Ref& from, uint32_t after) {
   const uint64_t largest = *std::max_element(all.counts.begin(), all.counts.end());
-  const Layout mine{{all.counts[own]}, {0}};
+  const BlockLayout mine{{all.counts[own]}, {0}};
   return {.scope = scope,
           .collective = Collective::kAllgatherv,
           .count = largest,

@@ -88,8 +88,8 @@ class Chunk {
     if (place >= columns_) return {range_.bytes, 0};
     return part_of(range_.bytes, columns_, place);
   }
-  [[nodiscard]] const Layout& layout() const { return layout_; }
-  [[nodiscard]] Layout layout_of(int place) const {
+  [[nodiscard]] const BlockLayout& layout() const { return layout_; }
+  [[nodiscard]] BlockLayout layout_of(int place) const {
     return {{share_of(place).bytes / q_.element_bytes}, {0}};
   }
   [[nodiscard]] uint64_t largest_count() const {
@@ -100,7 +100,7 @@ class Chunk {
   const Range range_;
   const int columns_;
   const Problem& q_;
-  Layout layout_;
+  BlockLayout layout_;
 };
 
 std::vector<Range> chunks_of(uint64_t bytes, int columns) {

@@ -132,7 +132,7 @@ class Chunk {
     const int place = q_.hosts->place(rank);
     return host == c_.host() ? given_by(place, slice_) : arrived_.plus(arrived_at(host, place));
   }
-  void add_block(Layout& layout, uint64_t offset, uint64_t bytes) const {
+  void add_block(BlockLayout& layout, uint64_t offset, uint64_t bytes) const {
     layout.counts.push_back(elements(bytes));
     layout.offsets.push_back(elements(offset));
   }

@@ -43,7 +43,7 @@ struct Phase {
   bool finishes = false;  // it completes the reduction over all ranks
   int root = -1;          // in the scope's numbers
   uint64_t count = 0;     // as in Problem
-  Layouts layouts = {};
+  BlockLayouts layouts = {};
   Ref send = {};  // kSend, kRecv or kScratch
   Ref recv = {};
   // Begins when so many phases of the other scope are complete on this rank.

@@ -111,8 +111,8 @@ inline Ref given(const Problem& q, uint64_t offset = 0) {
 
 // The blocks of some ranks in a buffer that has one for each; block(rank) is that of a rank.
 template <typename Block>
-Layout layout_of_ranks(const Problem& q, const std::vector<int>& ranks, Block block) {
-  Layout layout;
+BlockLayout layout_of_ranks(const Problem& q, const std::vector<int>& ranks, Block block) {
+  BlockLayout layout;
   for (const int rank : ranks) {
     const Range range = block(rank);
     layout.counts.push_back(range.bytes / q.element_bytes);

@@ -12,13 +12,13 @@ Composition compose(const Problem& q) {
   Composer c(q);
   const auto place = static_cast<size_t>(c.place());
   // The layout by host.
-  Layout packed;
+  BlockLayout packed;
   uint64_t begin = 0;
   const Ref first = c.scratch(0);
   uint32_t reduced = 0;
   for (int host = 0; host < c.hosts(); ++host) {
-    const Layout blocks = layout_of_ranks(q, q.hosts->ranks_of[static_cast<size_t>(host)],
-                                          [&q](int rank) { return q.send_block(rank); });
+    const BlockLayout blocks = layout_of_ranks(q, q.hosts->ranks_of[static_cast<size_t>(host)],
+                                               [&q](int rank) { return q.send_block(rank); });
     const uint64_t count = blocks.counts[place];
     packed.counts.push_back(count);
     packed.offsets.push_back(begin);

@@ -39,9 +39,9 @@ class RootsColumn {
             .recv = packed};
   }
   // A leader's own part of it, and what the root has for each host.
-  [[nodiscard]] Layout own() const { return {{at_root ? 0 : blocks.count(host_)}, {0}}; }
-  [[nodiscard]] Layout by_host() const {
-    Layout layout;
+  [[nodiscard]] BlockLayout own() const { return {{at_root ? 0 : blocks.count(host_)}, {0}}; }
+  [[nodiscard]] BlockLayout by_host() const {
+    BlockLayout layout;
     for (int host = 0; at_root && host < hosts_; ++host) {
       layout.counts.push_back(host == root_host_ ? 0 : blocks.count(host));
       layout.offsets.push_back(blocks.begin(host));

@@ -12,13 +12,13 @@ namespace tutti {
 
 class TwoShot {
  public:
-  TwoShot(const Problem& q, Builder& b) : q_(q), b_(b), layout_(layout_of(q)) {}
+  TwoShot(const Problem& q, Builder& b) : q_(q), b_(b), slicing_(slicing_of(q)) {}
 
   static Applies applies(const Problem& q) {
     return fits_buffers(q, window_buffers(q), 64 * static_cast<uint64_t>(q.ranks));
   }
   // How often all ranks wait for one another.
-  static int waits(const Problem& q) { return fits_a_slot(q) ? 2 : layout_of(q).chunks + 2; }
+  static int waits(const Problem& q) { return fits_a_slot(q) ? 2 : slicing_of(q).chunks + 2; }
 
   // The time of writing the staged data, to slots or windows.
   static double write_s(const Problem& q, uint64_t bytes, const Machine& m) {
@@ -33,7 +33,7 @@ class TwoShot {
   void build(Work work, Take take) {
     if (!fits_a_slot(q_)) {
       return exchange_results(
-          b_, layout_.chunks, [&](int chunk) { put(chunk); }, work, take);
+          b_, slicing_.chunks, [&](int chunk) { put(chunk); }, work, take);
     }
     b_.use_ping_pong_slots(q_.bytes());
     put(0);
@@ -66,14 +66,14 @@ class TwoShot {
  private:
   // Chunks and slices have the same place in every buffer of the window; only the last are shorter.
   // Otherwise a chunk's inputs could lie where an earlier one's results are still being read.
-  struct Layout {
+  struct Slicing {
     uint64_t slice;
     int chunks;
   };
 
   static bool fits_a_slot(const Problem& q) { return q.bytes() <= q.ping_pong_slot_bytes(); }
 
-  static Layout layout_of(const Problem& q) {
+  static Slicing slicing_of(const Problem& q) {
     const auto ranks = static_cast<uint64_t>(q.ranks);
     if (fits_a_slot(q)) return {whole_lines((q.bytes() + ranks - 1) / ranks), 1};
     const uint64_t longest_chunk = window_buffers(q).chunk_bytes / (64 * ranks) * (64 * ranks);
@@ -85,12 +85,12 @@ class TwoShot {
   // Slices of the message.
   [[nodiscard]] Range slices(int chunk, int first, int end) const {
     const auto before = static_cast<uint64_t>(chunk) * static_cast<uint64_t>(q_.ranks);
-    const uint64_t from = (before + static_cast<uint64_t>(first)) * layout_.slice;
-    const uint64_t to = (before + static_cast<uint64_t>(end)) * layout_.slice;
+    const uint64_t from = (before + static_cast<uint64_t>(first)) * slicing_.slice;
+    const uint64_t to = (before + static_cast<uint64_t>(end)) * slicing_.slice;
     return {std::min(from, q_.bytes()), std::min(to, q_.bytes()) - std::min(from, q_.bytes())};
   }
   [[nodiscard]] Ref place(int chunk, int rank, int slice) const {
-    const uint64_t offset = static_cast<uint64_t>(slice) * layout_.slice;
+    const uint64_t offset = static_cast<uint64_t>(slice) * slicing_.slice;
     if (fits_a_slot(q_)) return Ref::of(Space::kSlot, offset, rank);
     return Ref::of(Space::kWindow, window_buffers(q_).at(chunk) + offset, rank);
   }
@@ -105,7 +105,7 @@ class TwoShot {
 
   const Problem& q_;
   Builder& b_;
-  Layout layout_;
+  Slicing slicing_;
 };
 
 }  // namespace tutti

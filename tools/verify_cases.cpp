@@ -84,8 +84,8 @@ uint64_t uneven_count(int from, int to, uint64_t unit) {
   return pick == 0 ? 0 : pick * unit + static_cast<uint64_t>(from) % 3;
 }
 
-tutti::Layout layout_of(std::vector<uint64_t> counts, uint64_t gap) {
-  tutti::Layout layout{std::move(counts), {}};
+tutti::BlockLayout layout_of(std::vector<uint64_t> counts, uint64_t gap) {
+  tutti::BlockLayout layout{std::move(counts), {}};
   uint64_t next = 0;
   for (const uint64_t count : layout.counts) {
     layout.offsets.push_back(next);
@@ -94,13 +94,13 @@ tutti::Layout layout_of(std::vector<uint64_t> counts, uint64_t gap) {
   return layout;
 }
 
-tutti::Layouts uneven_layouts(const Problem& problem, int rank, uint64_t unit, uint64_t gap) {
+tutti::BlockLayouts uneven_layouts(const Problem& problem, int rank, uint64_t unit, uint64_t gap) {
   const auto list = [&](const auto& count) {
     std::vector<uint64_t> counts;
     for (int i = 0; i < problem.ranks; ++i) counts.push_back(count(i));
     return layout_of(std::move(counts), gap);
   };
-  const auto one = [](uint64_t count) { return tutti::Layout{{count}, {0}}; };
+  const auto one = [](uint64_t count) { return tutti::BlockLayout{{count}, {0}}; };
   const int root = problem.root;
   // In place, ranks give one another as much as they take.
   const bool alike = problem.in_place && tutti::exchanges_blocks(problem.collective);
@@ -116,9 +116,9 @@ tutti::Layouts uneven_layouts(const Problem& problem, int rank, uint64_t unit, u
     case Collective::kReduceScatterv: gap = 0; return {list(common), one(common(rank))};
     case Collective::kAlltoallv: return {list(given), list(taken)};
     case Collective::kGatherv:
-      return {one(given(root)), rank == root ? list(taken) : tutti::Layout{}};
+      return {one(given(root)), rank == root ? list(taken) : tutti::BlockLayout{}};
     case Collective::kScatterv:
-      return {rank == root ? list(given) : tutti::Layout{}, one(taken(root))};
+      return {rank == root ? list(given) : tutti::BlockLayout{}, one(taken(root))};
     default: return {};
   }
 }

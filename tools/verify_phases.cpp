@@ -16,7 +16,7 @@ using tutti::Status;
 namespace {
 
 // Block `index` of a buffer of a phase, in bytes.
-Range phase_block(const Phase& phase, const tutti::Layout& layout, size_t index,
+Range phase_block(const Phase& phase, const tutti::BlockLayout& layout, size_t index,
                   uint32_t element_bytes) {
   const uint64_t size = element_bytes;
   if (layout.counts.empty()) return {index * phase.count * size, phase.count * size};
@@ -37,7 +37,8 @@ Status PhaseEffects::check_results(const tutti::Claim& claim) const {
   return tutti::check_results(problems_, claim, memories_, values_);
 }
 
-Range PhaseEffects::block(const Phase& phase, const tutti::Layout& layout, size_t index) const {
+Range PhaseEffects::block(const Phase& phase, const tutti::BlockLayout& layout,
+                          size_t index) const {
   return phase_block(phase, layout, index, element_bytes_);
 }
 
@@ -206,7 +207,7 @@ std::vector<Use> uses_of(const Phase& phase, const tutti::PlanContext& scope,
   const int own = scope.rank;
   const auto members = static_cast<size_t>(scope.ranks);
   std::vector<Use> uses;
-  const auto add = [&](Blocks kind, const Ref& ref, const tutti::Layout& layout, bool writes) {
+  const auto add = [&](Blocks kind, const Ref& ref, const tutti::BlockLayout& layout, bool writes) {
     const size_t count = layout.counts.empty() ? number_of(kind, members) : layout.counts.size();
     for (size_t i = 0; i < count; ++i) {
       const Range range = phase_block(phase, layout, i, element_bytes);

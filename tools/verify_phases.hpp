@@ -29,7 +29,7 @@ class PhaseEffects {
   tutti::Status broadcast(std::span<const int> ranks, std::span<const tutti::Phase* const> phases);
   tutti::Status exchange(std::span<const int> ranks, std::span<const tutti::Phase* const> phases);
   tutti::Status reduce(std::span<const int> ranks, std::span<const tutti::Phase* const> phases);
-  [[nodiscard]] tutti::Range block(const tutti::Phase& phase, const tutti::Layout& layout,
+  [[nodiscard]] tutti::Range block(const tutti::Phase& phase, const tutti::BlockLayout& layout,
                                    size_t index) const;
   [[nodiscard]] tutti::Status check_inside(int rank, const tutti::Ref& ref,
                                            const tutti::Range& range) const;

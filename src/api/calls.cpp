@@ -32,7 +32,7 @@ struct Span {
 };
 
 std::vector<Span> spans_of(const Call& call, std::string_view name, const void* buffer,
-                           Blocks blocks, Layout Layouts::*layout, int ranks) {
+                           Blocks blocks, BlockLayout BlockLayouts::*layout, int ranks) {
   const auto begin = reinterpret_cast<uintptr_t>(buffer);
   const uint64_t size = type_size(call.type);
   std::vector<Span> spans;
@@ -42,7 +42,7 @@ std::vector<Span> spans_of(const Call& call, std::string_view name, const void* 
     if (bytes > 0) spans.push_back({begin, bytes, name, -1});
     return spans;
   }
-  const Layout& lies = (*call.layouts).*layout;
+  const BlockLayout& lies = (*call.layouts).*layout;
   const bool one = lies.counts.size() == 1;
   for (size_t i = 0; i < lies.counts.size(); ++i) {
     if (lies.counts[i] == 0) continue;
@@ -53,13 +53,13 @@ std::vector<Span> spans_of(const Call& call, std::string_view name, const void* 
 }
 
 // The elements from the beginning of the buffer to the end of its last block.
-uint64_t length_of(const Call& call, Blocks blocks, Layout Layouts::*layout, int ranks) {
+uint64_t length_of(const Call& call, Blocks blocks, BlockLayout BlockLayouts::*layout, int ranks) {
   uint64_t elements = 0;
   if (call.layouts == nullptr) {
     if (blocks == Blocks::kNone) return 0;
     elements = call.count * (blocks == Blocks::kPerRank ? static_cast<uint64_t>(ranks) : 1);
   } else {
-    const Layout& lies = (*call.layouts).*layout;
+    const BlockLayout& lies = (*call.layouts).*layout;
     for (size_t i = 0; i < lies.counts.size(); ++i) {
       if (lies.counts[i] > 0) elements = std::max(elements, lies.offsets[i] + lies.counts[i]);
     }
@@ -112,14 +112,14 @@ Status check_buffers(std::string_view function, const Call& call, const Communic
   const BufferBlocks blocks = blocks_of(call.collective, at_root);
   const int ranks = comm.ranks();
   const bool is_both = call.collective == Collective::kBroadcast;
-  TUTTI_RETURN_IF_ERROR(
-      check_end(function, "send", call.send, length_of(call, blocks.send, &Layouts::send, ranks)));
+  TUTTI_RETURN_IF_ERROR(check_end(function, "send", call.send,
+                                  length_of(call, blocks.send, &BlockLayouts::send, ranks)));
   TUTTI_RETURN_IF_ERROR(check_end(function, is_both ? "buffer" : "recv", call.recv,
-                                  length_of(call, blocks.recv, &Layouts::recv, ranks)));
+                                  length_of(call, blocks.recv, &BlockLayouts::recv, ranks)));
   if (in_place) return {};
   const auto overlap =
-      first_overlap(spans_of(call, "send", call.send, blocks.send, &Layouts::send, ranks),
-                    spans_of(call, "recv", call.recv, blocks.recv, &Layouts::recv, ranks));
+      first_overlap(spans_of(call, "send", call.send, blocks.send, &BlockLayouts::send, ranks),
+                    spans_of(call, "recv", call.recv, blocks.recv, &BlockLayouts::recv, ranks));
   if (!overlap) return {};
   return Status::format(Code::kInvalidArgument,
                         "{}: {} and {} overlap: expected them apart, or in place: {}", function,
@@ -136,7 +136,7 @@ Status check_apart(std::string_view function, const void* send, uint64_t send_by
                         function, sent.text(), received.text());
 }
 
-Status check_disjoint(std::string_view function, const Layout& recv) {
+Status check_disjoint(std::string_view function, const BlockLayout& recv) {
   std::vector<size_t> order;
   for (size_t i = 0; i < recv.counts.size(); ++i) {
     if (recv.counts[i] > 0) order.push_back(i);

@@ -68,7 +68,7 @@ Status check_apart(std::string_view function, const void* send, uint64_t send_by
 Status check_end(std::string_view function, std::string_view name, const void* buffer,
                  uint64_t bytes);
 // Blocks of a receive buffer, of which no element may lie in two.
-Status check_disjoint(std::string_view function, const Layout& recv);
+Status check_disjoint(std::string_view function, const BlockLayout& recv);
 
 // ---- arguments ---------------------------------------------------------------------------------
 

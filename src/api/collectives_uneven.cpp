@@ -67,10 +67,10 @@ class UnevenCall {
 
   // Each call has both sides.
   Status send_side(const size_t* counts, const size_t* displs, int blocks) {
-    return read({"send", call_.send, counts, displs, blocks}, &Layouts::send, &Ends::send);
+    return read({"send", call_.send, counts, displs, blocks}, &BlockLayouts::send, &Ends::send);
   }
   Status recv_side(const size_t* counts, const size_t* displs, int blocks) {
-    return read({"recv", call_.recv, counts, displs, blocks}, &Layouts::recv, &Ends::recv);
+    return read({"recv", call_.recv, counts, displs, blocks}, &BlockLayouts::recv, &Ends::recv);
   }
 
   // Both sides of a rank's block for itself are known here.
@@ -82,10 +82,10 @@ class UnevenCall {
   }
 
   // For a collective in which every rank knows the sizes of all blocks.
-  void set_count(const Layout& layout) {
+  void set_count(const BlockLayout& layout) {
     call_.count = *std::max_element(layout.counts.begin(), layout.counts.end());
   }
-  [[nodiscard]] const Layouts& layouts() const {
+  [[nodiscard]] const BlockLayouts& layouts() const {
     return fresh_ != nullptr ? *fresh_ : *call_.layouts;
   }
   [[nodiscard]] int rank() const { return comm_->inside->rank(); }
@@ -111,15 +111,15 @@ class UnevenCall {
   }
 
  private:
-  Status read(const Side& side, Layout Layouts::*layout, uint64_t Ends::*end) {
+  Status read(const Side& side, BlockLayout BlockLayouts::*layout, uint64_t Ends::*end) {
     if (is_known(side, layout)) [[likely]]
       return {};
     return read_anew(side, layout, end);
   }
 
-  [[nodiscard]] bool is_known(const Side& side, Layout Layouts::*layout) const {
+  [[nodiscard]] bool is_known(const Side& side, BlockLayout BlockLayouts::*layout) const {
     if (type_size(call_.type) > recent_.element_bytes) return false;
-    const Layout& known = (*call_.layouts).*layout;
+    const BlockLayout& known = (*call_.layouts).*layout;
     if (known.counts.size() != static_cast<size_t>(side.blocks)) return false;
     if (side.blocks > 0 && (side.counts == nullptr || side.buffer == nullptr)) return false;
     uint64_t next = 0;
@@ -131,14 +131,14 @@ class UnevenCall {
     return true;
   }
 
-  [[gnu::noinline]] Status read_anew(const Side& side, Layout Layouts::*which,
+  [[gnu::noinline]] Status read_anew(const Side& side, BlockLayout BlockLayouts::*which,
                                      uint64_t Ends::*end) {
     if (fresh_ == nullptr) {
       fresh_ends_ = recent_.ends;
-      fresh_ = recent_.element_bytes > 0 ? std::make_shared<Layouts>(*call_.layouts)
-                                         : std::make_shared<Layouts>();
+      fresh_ = recent_.element_bytes > 0 ? std::make_shared<BlockLayouts>(*call_.layouts)
+                                         : std::make_shared<BlockLayouts>();
     }
-    Layout& layout = (*fresh_).*which;
+    BlockLayout& layout = (*fresh_).*which;
     layout = {};
     fresh_ends_.*end = 0;
     if (side.blocks == 0) return {};
@@ -164,7 +164,7 @@ class UnevenCall {
       elements = std::max(elements, count);
       if (count > 0) fresh_ends_.*end = std::max(fresh_ends_.*end, next);
     }
-    if (side.displs != nullptr && which == &Layouts::recv) {
+    if (side.displs != nullptr && which == &BlockLayouts::recv) {
       TUTTI_RETURN_IF_ERROR(check_disjoint(function_, layout));
     }
     if (side.buffer != nullptr || elements == 0) return {};
@@ -177,8 +177,8 @@ class UnevenCall {
   std::optional<Recent> own_;
   Recent& recent_;
   Call& call_ = recent_.call;
-  std::shared_ptr<Layouts> fresh_;  // null: as in the last call, as far as read
-  Ends fresh_ends_;                 // of `fresh_`
+  std::shared_ptr<BlockLayouts> fresh_;  // null: as in the last call, as far as read
+  Ends fresh_ends_;                      // of `fresh_`
 };
 
 template <typename Then>

@@ -146,33 +146,34 @@ void ControlConnection::hear(std::vector<ControlNews>& news) {
 }
 
 void ControlConnection::understand(std::vector<ControlNews>& news) {
-  Frame frame{};
+  MeetingFrame frame{};
   Session::Got got;
   while ((got = line_.session.next(frame)) == Session::Got::kFrame) {
     int32_t rank = -1;
-    if (frame.kind == FrameKind::kGoodbye) {
+    if (frame.kind == MeetingFrameKind::kGoodbye) {
       may_end_ = true;
       answered_ = left_;
-    } else if (frame.kind == FrameKind::kServiceLost && take(frame.body, rank)) {  // the error
+    } else if (frame.kind == MeetingFrameKind::kServiceLost &&
+               take(frame.body, rank)) {  // the error
       back_.by_relay = false;
       return broken(rank, news);
-    } else if (frame.kind == FrameKind::kFailed && take(frame.body, rank)) {
+    } else if (frame.kind == MeetingFrameKind::kFailed && take(frame.body, rank)) {
       ++heard_.failures;
       news.push_back({ControlNews::Kind::kFailed, rank, 0, failure_in(frame.body), {}});
-    } else if (frame.kind == FrameKind::kLeft) {
+    } else if (frame.kind == MeetingFrameKind::kLeft) {
       while (take(frame.body, rank)) {
         ++heard_.left;
         news.push_back({.kind = ControlNews::Kind::kLeft, .rank = rank});
       }
-    } else if (frame.kind == FrameKind::kTold && take(frame.body, rank)) {
+    } else if (frame.kind == MeetingFrameKind::kTold && take(frame.body, rank)) {
       news.push_back(
           {ControlNews::Kind::kTold, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
-    } else if (frame.kind == FrameKind::kPage && take(frame.body, rank)) {
+    } else if (frame.kind == MeetingFrameKind::kPage && take(frame.body, rank)) {
       news.push_back(
           {ControlNews::Kind::kPage, rank, 0, {}, {frame.body.begin(), frame.body.end()}});
-    } else if (frame.kind == FrameKind::kRegroupContributions) {
+    } else if (frame.kind == MeetingFrameKind::kRegroupContributions) {
       if (!take_regroup_parts(frame.body, news)) return broken(EPROTO, news);
-    } else if (frame.kind == FrameKind::kWithdrawn && take(frame.body, rank)) {
+    } else if (frame.kind == MeetingFrameKind::kWithdrawn && take(frame.body, rank)) {
       int32_t count = 0;
       if (!take(frame.body, count)) continue;
       regroups_.reset();
@@ -257,7 +258,7 @@ bool ControlConnection::begin_bypass() {
 
 // Goes on with the proof of the secret as far as it can; false: it has failed.
 bool ControlConnection::prove(Line& line) const {
-  Frame frame{};
+  MeetingFrame frame{};
   while (!line.session.established()) {
     if (!flush(line)) return false;
     const ssize_t got = line.receive();
@@ -290,11 +291,11 @@ void ControlConnection::go_on(std::vector<ControlNews>& news) {
 void ControlConnection::say_again() {
   regroup_contributions_.clear();
   heard_.rank = back_.rank;
-  line_.session.put(FrameKind::kReturn, {bytes_of(heard_)});
-  if (failed_) line_.session.put(FrameKind::kFail, {failure_bytes(failure_)});
-  if (regroups_.has_value()) line_.session.put(FrameKind::kRegroup, {*regroups_});
-  if (withdraws_) line_.session.put(FrameKind::kWithdraw, {});
-  if (left_) line_.session.put(FrameKind::kLeave, {});
+  line_.session.put(MeetingFrameKind::kReturn, {bytes_of(heard_)});
+  if (failed_) line_.session.put(MeetingFrameKind::kFail, {failure_bytes(failure_)});
+  if (regroups_.has_value()) line_.session.put(MeetingFrameKind::kRegroup, {*regroups_});
+  if (withdraws_) line_.session.put(MeetingFrameKind::kWithdraw, {});
+  if (left_) line_.session.put(MeetingFrameKind::kLeave, {});
   flush();
 }
 
@@ -331,14 +332,14 @@ bool ControlConnection::flush(Line& line) const {
 void ControlConnection::tell(int rank, std::span<const std::byte> note) {
   const std::lock_guard lock(mutex_);
   if (left_) return;
-  line_.session.put(FrameKind::kTell, {bytes_of(rank), note});
+  line_.session.put(MeetingFrameKind::kTell, {bytes_of(rank), note});
   flush();
 }
 
 void ControlConnection::send_page(int rank, std::span<const std::byte> page) {
   const std::lock_guard lock(mutex_);
   if (left_ || line_.session.out().size() > kMostUnsent) return;
-  line_.session.put(FrameKind::kSendPage, {bytes_of(rank), page});
+  line_.session.put(MeetingFrameKind::kSendPage, {bytes_of(rank), page});
   flush();
 }
 
@@ -349,7 +350,7 @@ Status ControlConnection::regroup(std::span<const std::byte> contribution) {
             keeper_name() + " kept the ranks in touch, and its line to this rank is broken"};
   }
   regroups_.emplace(contribution.begin(), contribution.end());
-  line_.session.put(FrameKind::kRegroup, {contribution});
+  line_.session.put(MeetingFrameKind::kRegroup, {contribution});
   flush();
   return {};
 }
@@ -358,7 +359,7 @@ void ControlConnection::withdraw() {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   withdraws_ = regroups_.has_value();
-  line_.session.put(FrameKind::kWithdraw, {});
+  line_.session.put(MeetingFrameKind::kWithdraw, {});
   flush();
 }
 
@@ -372,7 +373,7 @@ void ControlConnection::fail(const Status& cause) {
   if (failed_ || left_) return;
   failed_ = true;
   failure_ = cause;
-  line_.session.put(FrameKind::kFail, {failure_bytes(cause)});
+  line_.session.put(MeetingFrameKind::kFail, {failure_bytes(cause)});
   flush();
 }
 
@@ -380,7 +381,7 @@ void ControlConnection::leave() {
   const std::lock_guard lock(mutex_);
   if (left_) return;
   left_ = true;
-  line_.session.put(FrameKind::kLeave, {});
+  line_.session.put(MeetingFrameKind::kLeave, {});
   std::vector<ControlNews> none;
   if (!flush() && back_.by_relay) broken(0, none);
 }

@@ -17,7 +17,7 @@ Link& Hub::enter(Origin origin) {
 void Hub::hear(Link& link, std::span<const std::byte> bytes) {
   if (link.ending || link.gone) return;  // nothing it says matters any more
   link.session.append(bytes);
-  Frame frame{};
+  MeetingFrame frame{};
   Session::Got got;
   while ((got = link.session.next(frame)) == Session::Got::kFrame && !link.ending && !link.gone) {
     handle(link, frame);
@@ -62,7 +62,7 @@ void Hub::evict(Link& link) {
 
 void Hub::turn_away(Link& link, Code code, std::string_view text, int64_t give_up_ms) {
   link.queue.clear();
-  link.session.put(FrameKind::kError, {failure_bytes({code, std::string(text)})});
+  link.session.put(MeetingFrameKind::kError, {failure_bytes({code, std::string(text)})});
   link.ending = true;
   link.give_up_ms = give_up_ms;
 }
@@ -112,7 +112,7 @@ std::vector<std::byte>& Hub::to_write(Link& link) {
     const Link::Shared next = std::move(link.queue.front());
     link.queue.pop_front();
     if (link.relays) {
-      link.session.put(FrameKind::kToAll,
+      link.session.put(MeetingFrameKind::kToAll,
                        {bytes_of(Addressed{0, static_cast<int32_t>(next.kind)}), *next.body});
     } else {
       link.session.put(next.kind, {*next.body});

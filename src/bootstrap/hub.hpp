@@ -55,7 +55,7 @@ class Hub {
   std::vector<std::byte>& to_write(Link& link);
 
  protected:
-  virtual void handle(Link& link, const Frame& frame) = 0;
+  virtual void handle(Link& link, const MeetingFrame& frame) = 0;
   // A connection broke on which somebody was known, or that was to tell something.
   virtual void broke(Link& link, int error) = 0;
   // Called when all that was said on a link so far has been handled.

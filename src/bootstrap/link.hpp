@@ -36,13 +36,13 @@ struct Origin {
 // A kind of message from one member to another: its frame and its longest length. If the receiver
 // has left more than `most_unsent` bytes unread, the message is dropped.
 struct Passage {
-  FrameKind kind;
+  MeetingFrameKind kind;
   size_t most_bytes;
   size_t most_unsent;
 };
-inline constexpr Passage kNotes{FrameKind::kTold, kMostNoteBytes, 64 << 10};
+inline constexpr Passage kNotes{MeetingFrameKind::kTold, kMostNoteBytes, 64 << 10};
 // Pages: room for the answers of many ranks to one question.
-inline constexpr Passage kPages{FrameKind::kPage, kMostPageBytes, 16 << 20};
+inline constexpr Passage kPages{MeetingFrameKind::kPage, kMostPageBytes, 16 << 20};
 
 struct Link {
   Link(Session::Side side, Origin where, const UniqueId& id, int64_t now_ms)
@@ -54,7 +54,7 @@ struct Link {
   // A frame of what all get. It is encrypted only when the one before has been sent: encrypted
   // copies for all at once would take too much memory.
   struct Shared {
-    FrameKind kind;
+    MeetingFrameKind kind;
     std::shared_ptr<const std::vector<std::byte>> body;
   };
 

@@ -28,21 +28,21 @@ std::string with_process(const Hello& hello) {
 }  // namespace
 
 // Decides whether the client belongs here at all.
-void Meeting::greet(Link& link, const Frame& frame) {
+void Meeting::greet(Link& link, const MeetingFrame& frame) {
   std::span<const std::byte> body = frame.body;
   if (refuse_other_user(link)) return;
-  if (frame.kind == FrameKind::kRelay) {
+  if (frame.kind == MeetingFrameKind::kRelay) {
     if (!body.empty()) return lost(link, 0);
     link.relays = true;
     link.stranger = false;
     link.give_up_ms = phase_ == Phase::kFailed ? end_of_relays_ms() : kNever;
     return;
   }
-  if (frame.kind == FrameKind::kReturn) return take_back(link, body);
+  if (frame.kind == MeetingFrameKind::kReturn) return take_back(link, body);
   Hello hello{};
-  const bool releases = frame.kind == FrameKind::kRelease;
+  const bool releases = frame.kind == MeetingFrameKind::kRelease;
   const bool says_hello =
-      frame.kind == FrameKind::kHello && body.size() == sizeof hello && take(body, hello);
+      frame.kind == MeetingFrameKind::kHello && body.size() == sizeof hello && take(body, hello);
   if (!releases && !says_hello) return lost(link, 0);
   if (link.origin.pid > 0) hello.pid = link.origin.pid;
   if (releases) return release(link);
@@ -65,7 +65,7 @@ void Meeting::greet(Link& link, uint32_t number, const Hello& hello) {
 
 // Ends the meeting, unless all have met: nobody is to meet here.
 void Meeting::release(Link& link) {
-  link.session.put(FrameKind::kGoodbye, {});
+  link.session.put(MeetingFrameKind::kGoodbye, {});
   link.ending = true;
   link.give_up_ms = now() + kHandshakeMs;
   if (phase_ != Phase::kArriving) return;
@@ -97,7 +97,7 @@ void Meeting::admit(Link& link, uint32_t number, const Hello& hello) {
   link.attendees[number] = &attendee;
   link.stranger = false;
   if (!link.relays) link.give_up_ms = kNever;
-  say(attendee, FrameKind::kAdmitted, {});
+  say(attendee, MeetingFrameKind::kAdmitted, {});
   if (hello.timeout_ms >= 0) deadline_ms_ = std::min(deadline_ms_, now() + hello.timeout_ms);
   if (!wrong.empty()) {
     return fail(Code::kInvalidArgument, with_process(hello) + " " + wrong);
@@ -111,7 +111,7 @@ void Meeting::admit(Link& link, uint32_t number, const Hello& hello) {
   if (ranks_ == 0 || arrived_ < ranks_) return;
   phase_ = Phase::kComplete;
   for (Attendee& other : attendees_) {
-    say(other, FrameKind::kWelcome, {bytes_of(Seat{other.rank, ranks_})});
+    say(other, MeetingFrameKind::kWelcome, {bytes_of(Seat{other.rank, ranks_})});
   }
 }
 

@@ -26,7 +26,7 @@ void Meeting::stay(Attendee& attendee) {
   }
   phase_ = Phase::kTogether;
   deadline_ms_ = kNever;
-  say_to_all(FrameKind::kStayed, bytes_of(keeper));
+  say_to_all(MeetingFrameKind::kStayed, bytes_of(keeper));
 }
 
 void Meeting::leave(Attendee& attendee) {
@@ -40,7 +40,7 @@ void Meeting::leave(Attendee& attendee) {
   }
   if (phase_ != Phase::kTogether) return lose(attendee, 0);
   left_.push_back(attendee.rank);
-  say(attendee, FrameKind::kGoodbye, {});
+  say(attendee, MeetingFrameKind::kGoodbye, {});
   end(attendee, now() + kHandshakeMs);
   finish_regrouping();
   // Once the last rank of the service's own process has left, that process may end. The other
@@ -50,17 +50,17 @@ void Meeting::leave(Attendee& attendee) {
   };
   if (attendee.link != nullptr && attendee.link->origin.own && std::ranges::none_of(links_, own)) {
     said_goodbye_ = true;
-    say_to_all(FrameKind::kGoodbye, {});
+    say_to_all(MeetingFrameKind::kGoodbye, {});
   }
 }
 
-void Meeting::handle_together(Attendee& attendee, const Frame& frame) {
+void Meeting::handle_together(Attendee& attendee, const MeetingFrame& frame) {
   switch (frame.kind) {
-    case FrameKind::kFail: return pass_on_failure(attendee, frame.body);
-    case FrameKind::kTell: return pass_on(attendee, frame.body, kNotes);
-    case FrameKind::kSendPage: return pass_on(attendee, frame.body, kPages);
-    case FrameKind::kRegroup: return regroup(attendee, frame.body);
-    case FrameKind::kWithdraw: return withdraw(attendee);
+    case MeetingFrameKind::kFail: return pass_on_failure(attendee, frame.body);
+    case MeetingFrameKind::kTell: return pass_on(attendee, frame.body, kNotes);
+    case MeetingFrameKind::kSendPage: return pass_on(attendee, frame.body, kPages);
+    case MeetingFrameKind::kRegroup: return regroup(attendee, frame.body);
+    case MeetingFrameKind::kWithdraw: return withdraw(attendee);
     default: return lose(attendee, 0);
   }
 }
@@ -115,7 +115,7 @@ void Meeting::withdraw(Attendee& attendee) {
     if (first == nullptr || order(other) < order(*first)) first = &other;
   }
   const int32_t rank = first == nullptr ? -1 : first->rank;
-  say(attendee, FrameKind::kWithdrawn, {bytes_of(rank), bytes_of(count)});
+  say(attendee, MeetingFrameKind::kWithdrawn, {bytes_of(rank), bytes_of(count)});
 }
 
 // Ends the round of regrouping if all members that are left take part in it.
@@ -137,7 +137,7 @@ void Meeting::finish_regrouping() {
   bodies.emplace_back();
   regrouped_ = bodies;
   ++rounds_;
-  give_to_all(FrameKind::kRegroupContributions, std::move(bodies));
+  give_to_all(MeetingFrameKind::kRegroupContributions, std::move(bodies));
 }
 
 // ---- coming back -------------------------------------------------------------------------------
@@ -159,7 +159,8 @@ void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   if (attendee->link != nullptr) {
     if (!attendee->link->relays || attendee->beside_relay) return lost(link, 0);
     if (back.relay_runs != 0) {
-      attendee->link->session.put(FrameKind::kHangUp, {bytes_of(Addressed{attendee->number, 0})});
+      attendee->link->session.put(MeetingFrameKind::kHangUp,
+                                  {bytes_of(Addressed{attendee->number, 0})});
       attendee->link->attendees.erase(attendee->number);
     } else {
       // The relay's end may never be noticed: a child may hold the connection open.
@@ -176,15 +177,15 @@ void Meeting::take_back(Link& link, std::span<const std::byte> body) {
   link.stranger = false;
   link.give_up_ms = kNever;
   link.knows_left = back.left;
-  if (said_goodbye_) link.session.put(FrameKind::kGoodbye, {});
+  if (said_goodbye_) link.session.put(MeetingFrameKind::kGoodbye, {});
   uint32_t skipped = 0;
   for (const auto& [rank, told] : failures_) {
     if (rank != back.rank && skipped++ >= back.failures)
-      link.session.put(FrameKind::kFailed, {told});
+      link.session.put(MeetingFrameKind::kFailed, {told});
   }
   if (!attendee->repeats) return;
   for (const std::vector<std::byte>& contribution : regrouped_) {
-    link.session.put(FrameKind::kRegroupContributions, {contribution});
+    link.session.put(MeetingFrameKind::kRegroupContributions, {contribution});
   }
 }
 

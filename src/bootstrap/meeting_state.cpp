@@ -26,7 +26,9 @@ constexpr int64_t kReturnMs = 10'000;
 // The most ranks that have left in one frame.
 constexpr size_t kMostLeftInAFrame = kMostFrameBytes / sizeof(int32_t) / 2;
 
-Addressed to(uint32_t number, FrameKind kind) { return {number, static_cast<int32_t>(kind)}; }
+Addressed to(uint32_t number, MeetingFrameKind kind) {
+  return {number, static_cast<int32_t>(kind)};
+}
 
 }  // namespace
 
@@ -114,30 +116,31 @@ void Meeting::put_more(Link& link) {
   const auto news = std::span(left_).subspan(link.knows_left);
   const auto told = std::as_bytes(news.first(std::min(news.size(), kMostLeftInAFrame)));
   if (link.relays) {
-    link.session.put(FrameKind::kToAll, {bytes_of(to(0, FrameKind::kLeft)), told});
+    link.session.put(MeetingFrameKind::kToAll, {bytes_of(to(0, MeetingFrameKind::kLeft)), told});
   } else {
-    link.session.put(FrameKind::kLeft, {told});
+    link.session.put(MeetingFrameKind::kLeft, {told});
   }
   link.knows_left += told.size() / sizeof(int32_t);
 }
 
-void Meeting::say(Link& link, uint32_t number, FrameKind kind, Body body) {
+void Meeting::say(Link& link, uint32_t number, MeetingFrameKind kind, Body body) {
   if (!link.relays) return link.session.put(kind, body);
   std::vector<std::byte> whole;
   for (const auto& part : body) whole.insert(whole.end(), part.begin(), part.end());
-  link.session.put(FrameKind::kTo, {bytes_of(to(number, kind)), whole});
+  link.session.put(MeetingFrameKind::kTo, {bytes_of(to(number, kind)), whole});
 }
 
-void Meeting::say(Attendee& attendee, FrameKind kind, Body body) {
+void Meeting::say(Attendee& attendee, MeetingFrameKind kind, Body body) {
   if (attendee.link != nullptr) say(*attendee.link, attendee.number, kind, body);
 }
 
-void Meeting::say_to_all(FrameKind kind, std::span<const std::byte> body, const Attendee* but) {
+void Meeting::say_to_all(MeetingFrameKind kind, std::span<const std::byte> body,
+                         const Attendee* but) {
   for (Link& link : links_) {
     if (link.stranger || link.ending || link.gone) continue;
     const bool is_excepted = but != nullptr && but->link == &link;
     if (link.relays) {
-      link.session.put(FrameKind::kToAll,
+      link.session.put(MeetingFrameKind::kToAll,
                        {bytes_of(to(is_excepted ? but->number : 0, kind)), body});
     } else if (!is_excepted) {
       link.session.put(kind, {body});
@@ -152,7 +155,7 @@ std::vector<std::byte> Meeting::of_rank(const Attendee& attendee, std::span<cons
   return whole;
 }
 
-void Meeting::give_to_all(FrameKind kind, Bodies&& outcome) {
+void Meeting::give_to_all(MeetingFrameKind kind, Bodies&& outcome) {
   for (std::vector<std::byte>& frame : outcome) {
     const auto body = std::make_shared<const std::vector<std::byte>>(std::move(frame));
     for (Link& link : links_) {
@@ -166,7 +169,7 @@ void Meeting::end(Attendee& attendee, int64_t give_up_ms) {
   if (attendee.link == nullptr) return;
   Link& link = *attendee.link;
   if (link.relays)
-    return link.session.put(FrameKind::kHangUp, {bytes_of(Addressed{attendee.number, 0})});
+    return link.session.put(MeetingFrameKind::kHangUp, {bytes_of(Addressed{attendee.number, 0})});
   link.ending = true;
   link.give_up_ms = give_up_ms;
 }
@@ -174,53 +177,53 @@ void Meeting::end(Attendee& attendee, int64_t give_up_ms) {
 void Meeting::refuse(Link& link, uint32_t number, Code code, const std::string& text) {
   const int64_t give_up_ms = std::max(now(), tell_until_ms_) + kHandshakeMs;
   if (!link.relays) return turn_away(link, code, text, give_up_ms);
-  say(link, number, FrameKind::kError, {failure_bytes({code, text})});
-  link.session.put(FrameKind::kHangUp, {bytes_of(Addressed{number, 0})});
+  say(link, number, MeetingFrameKind::kError, {failure_bytes({code, text})});
+  link.session.put(MeetingFrameKind::kHangUp, {bytes_of(Addressed{number, 0})});
 }
 
 // ---- what is said ------------------------------------------------------------------------------
 
-void Meeting::handle(Link& link, const Frame& frame) {
+void Meeting::handle(Link& link, const MeetingFrame& frame) {
   if (link.stranger) return greet(link, frame);
   if (link.relays) return hear_relay(link, frame);
   const auto here = link.attendees.find(0);
   if (here != link.attendees.end()) handle(*here->second, frame);
 }
 
-void Meeting::hear_relay(Link& link, const Frame& frame) {
-  if (frame.kind == FrameKind::kRefused) {
+void Meeting::hear_relay(Link& link, const MeetingFrame& frame) {
+  if (frame.kind == MeetingFrameKind::kRefused) {
     return refused_.count_version(text_in(frame.body), link.origin.from);
   }
-  Frame inner = frame;
+  MeetingFrame inner = frame;
   Addressed from{};
   if (!take(inner.body, from)) return lost(link, 0);
   const auto found = link.attendees.find(from.client);
   Attendee* const attendee =
       found == link.attendees.end() || found->second->gone ? nullptr : found->second;
-  if (frame.kind == FrameKind::kHungUp) {
+  if (frame.kind == MeetingFrameKind::kHungUp) {
     if (attendee != nullptr) lose(*attendee, from.what);
     return;
   }
-  if (frame.kind != FrameKind::kFrom || from.client == 0) return lost(link, 0);
-  inner.kind = static_cast<FrameKind>(from.what);
+  if (frame.kind != MeetingFrameKind::kFrom || from.client == 0) return lost(link, 0);
+  inner.kind = static_cast<MeetingFrameKind>(from.what);
   if (attendee != nullptr) {
     if (!attendee->ending) handle(*attendee, inner);
-  } else if (Hello hello{}; inner.kind == FrameKind::kHello && inner.body.size() == sizeof hello &&
-                            take(inner.body, hello)) {
+  } else if (Hello hello{}; inner.kind == MeetingFrameKind::kHello &&
+                            inner.body.size() == sizeof hello && take(inner.body, hello)) {
     greet(link, from.client, hello);
   }  // else from one that has been refused
 }
 
-void Meeting::handle(Attendee& attendee, const Frame& frame) {
-  if (frame.kind == FrameKind::kLeave) return leave(attendee);
+void Meeting::handle(Attendee& attendee, const MeetingFrame& frame) {
+  if (frame.kind == MeetingFrameKind::kLeave) return leave(attendee);
   if (phase_ == Phase::kTogether) return handle_together(attendee, frame);
-  if (frame.kind == FrameKind::kFail) return fail_by(attendee, frame.body);
+  if (frame.kind == MeetingFrameKind::kFail) return fail_by(attendee, frame.body);
   if (phase_ != Phase::kComplete) return lose(attendee, 0);
   const bool ready =
       !attendee.gathered.has_value() && attendee.link->queue.empty() && !attendee.staying;
   if (!ready) return lose(attendee, 0);
-  if (frame.kind == FrameKind::kStay) return stay(attendee);
-  if (frame.kind == FrameKind::kGather) return gather(attendee, frame.body);
+  if (frame.kind == MeetingFrameKind::kStay) return stay(attendee);
+  if (frame.kind == MeetingFrameKind::kGather) return gather(attendee, frame.body);
   lose(attendee, 0);
 }
 
@@ -245,7 +248,7 @@ void Meeting::finish_round() {
     contributions[static_cast<size_t>(attendee.rank)] = *std::move(attendee.gathered);
     attendee.gathered.reset();
   }
-  give_to_all(FrameKind::kContributions, pack_contributions(contributions));
+  give_to_all(MeetingFrameKind::kContributions, pack_contributions(contributions));
 }
 
 // ---- the end -----------------------------------------------------------------------------------
@@ -285,7 +288,7 @@ void Meeting::lose(Attendee& attendee, int error) {
   forget(attendee);
   Link* const link = attendee.link;
   if (link != nullptr && link->relays && !link->gone) {
-    link->session.put(FrameKind::kHangUp, {bytes_of(Addressed{attendee.number, 0})});
+    link->session.put(MeetingFrameKind::kHangUp, {bytes_of(Addressed{attendee.number, 0})});
   }
   if (ending) return;
   if (phase_ != Phase::kTogether) {
@@ -299,7 +302,7 @@ void Meeting::lose(Attendee& attendee, int error) {
 
 void Meeting::tell_failure(const Attendee& attendee, std::span<const std::byte> body) {
   const auto& [rank, told] = failures_.emplace_back(attendee.rank, of_rank(attendee, body));
-  say_to_all(FrameKind::kFailed, told, &attendee);
+  say_to_all(MeetingFrameKind::kFailed, told, &attendee);
 }
 
 // Tells every member but one, now and later, and ends the meeting.
@@ -316,7 +319,7 @@ void Meeting::fail(Code code, const std::string& text, const Attendee* but) {
     link.queue.clear();
     if (link.relays) link.give_up_ms = end_of_relays_ms();
   }
-  say_to_all(FrameKind::kError, body, but);
+  say_to_all(MeetingFrameKind::kError, body, but);
   for (Attendee& attendee : attendees_) {
     if (&attendee == but || attendee.ending || attendee.gone) continue;
     attendee.ending = true;
@@ -334,7 +337,7 @@ void Meeting::fail_by(Attendee& attendee, std::span<const std::byte> body) {
   const Status why = failure_in(body);
   tell_until_ms_ = std::min(deadline_ms_, now() + kTellMs);
   fail(why.code(), fmt::format("{}: {}", who(attendee), why.message()), &attendee);
-  say(attendee, FrameKind::kGoodbye, {});
+  say(attendee, MeetingFrameKind::kGoodbye, {});
   end(attendee, tell_until_ms_ + kHandshakeMs);
 }
 

@@ -69,16 +69,16 @@ class Meeting final : public Hub {
   enum class Phase : uint8_t { kArriving, kComplete, kTogether, kFailed };
   using Body = std::initializer_list<std::span<const std::byte>>;
 
-  void handle(Link& link, const Frame& frame) override;
+  void handle(Link& link, const MeetingFrame& frame) override;
   void broke(Link& link, int error) override;
   void put_more(Link& link) override;
   [[nodiscard]] bool has_more(const Link& link) const override;
 
-  void greet(Link& link, const Frame& frame);
+  void greet(Link& link, const MeetingFrame& frame);
   void greet(Link& link, uint32_t number, const Hello& hello);
-  void hear_relay(Link& link, const Frame& frame);
-  void handle(Attendee& attendee, const Frame& frame);
-  void handle_together(Attendee& attendee, const Frame& frame);
+  void hear_relay(Link& link, const MeetingFrame& frame);
+  void handle(Attendee& attendee, const MeetingFrame& frame);
+  void handle_together(Attendee& attendee, const MeetingFrame& frame);
   void admit(Link& link, uint32_t number, const Hello& hello);
   void release(Link& link);
   void take_back(Link& link, std::span<const std::byte> body);
@@ -104,13 +104,14 @@ class Meeting final : public Hub {
   void fail_by(Attendee& attendee, std::span<const std::byte> body);
 
   // ---- what is written ----
-  static void say(Link& link, uint32_t number, FrameKind kind, Body body);
-  static void say(Attendee& attendee, FrameKind kind, Body body);
+  static void say(Link& link, uint32_t number, MeetingFrameKind kind, Body body);
+  static void say(Attendee& attendee, MeetingFrameKind kind, Body body);
   // Writes to all that are there but one, once to each relay.
-  void say_to_all(FrameKind kind, std::span<const std::byte> body, const Attendee* but = nullptr);
+  void say_to_all(MeetingFrameKind kind, std::span<const std::byte> body,
+                  const Attendee* but = nullptr);
   // Writes the outcome of a round to all: frames of which each is made when the one before has
   // left.
-  void give_to_all(FrameKind kind, Bodies&& outcome);
+  void give_to_all(MeetingFrameKind kind, Bodies&& outcome);
   // Hangs up once all has been read.
   static void end(Attendee& attendee, int64_t give_up_ms);
   void refuse(Link& link, uint32_t number, Code code, const std::string& text);

@@ -12,12 +12,12 @@ void MemberState::say_hello(const Joiner& joiner, int32_t timeout_ms) {
                     .pid = getpid(),
                     .timeout_ms = timeout_ms,
                     .host = host_field(host_name())};
-  session_.put(FrameKind::kHello, {bytes_of(hello)});
+  session_.put(MeetingFrameKind::kHello, {bytes_of(hello)});
 }
 
 MemberState::Step MemberState::next() {
   for (;;) {
-    Frame frame{};
+    MeetingFrame frame{};
     const Session::Got got = session_.next(frame);
     if (got == Session::Got::kRefused) return Step::kRefused;
     // The service says nothing before the hello, so there is no frame to lose.
@@ -31,18 +31,18 @@ MemberState::Step MemberState::next() {
   }
 }
 
-MemberState::Step MemberState::understand(Frame frame) {
+MemberState::Step MemberState::understand(MeetingFrame frame) {
   switch (frame.kind) {
-    case FrameKind::kAdmitted: return Step::kAdmitted;
-    case FrameKind::kGoodbye: return Step::kGoodbye;
-    case FrameKind::kError: told_ = failure_in(frame.body); return Step::kFailed;
-    case FrameKind::kWelcome:
+    case MeetingFrameKind::kAdmitted: return Step::kAdmitted;
+    case MeetingFrameKind::kGoodbye: return Step::kGoodbye;
+    case MeetingFrameKind::kError: told_ = failure_in(frame.body); return Step::kFailed;
+    case MeetingFrameKind::kWelcome:
       return frame.body.size() == sizeof seat_ && take(frame.body, seat_) ? Step::kWelcome
                                                                           : Step::kNonsense;
-    case FrameKind::kStayed:
+    case MeetingFrameKind::kStayed:
       return frame.body.size() == sizeof keeper_ && take(frame.body, keeper_) ? Step::kStayed
                                                                               : Step::kNonsense;
-    case FrameKind::kContributions: break;
+    case MeetingFrameKind::kContributions: break;
     default: return Step::kNonsense;
   }
   const auto ranks = static_cast<size_t>(seat_.ranks);

@@ -36,11 +36,11 @@ class MemberState {
 
   // `timeout_ms`: how long it will wait; -1: for ever.
   void say_hello(const Joiner& joiner, int32_t timeout_ms);
-  void gather(std::span<const std::byte> mine) { session_.put(FrameKind::kGather, {mine}); }
-  void stay() { session_.put(FrameKind::kStay, {}); }
-  void leave() { session_.put(FrameKind::kLeave, {}); }
-  void release() { session_.put(FrameKind::kRelease, {}); }
-  void fail(const Status& why) { session_.put(FrameKind::kFail, {failure_bytes(why)}); }
+  void gather(std::span<const std::byte> mine) { session_.put(MeetingFrameKind::kGather, {mine}); }
+  void stay() { session_.put(MeetingFrameKind::kStay, {}); }
+  void leave() { session_.put(MeetingFrameKind::kLeave, {}); }
+  void release() { session_.put(MeetingFrameKind::kRelease, {}); }
+  void fail(const Status& why) { session_.put(MeetingFrameKind::kFail, {failure_bytes(why)}); }
 
   [[nodiscard]] Session& session() { return session_; }
   [[nodiscard]] const Session& session() const { return session_; }
@@ -50,7 +50,7 @@ class MemberState {
   Contributions take_contributions() { return std::exchange(contributions_, {}); }
 
  private:
-  Step understand(Frame frame);
+  Step understand(MeetingFrame frame);
 
   Session session_;
   bool proved_ = false;

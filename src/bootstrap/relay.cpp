@@ -52,7 +52,7 @@ void Relay::forget_gone() {
   hang_up();
   for (const Link& link : links_) {
     if (link.gone && clients_.erase(link.number) > 0) {
-      pass_up(FrameKind::kHungUp, {link.number, 0}, {});
+      pass_up(MeetingFrameKind::kHungUp, {link.number, 0}, {});
     }
   }
   if (meeting_ != nullptr && meeting_->gone) meeting_ = nullptr;
@@ -61,19 +61,19 @@ void Relay::forget_gone() {
 
 // ---- to the meeting ----------------------------------------------------------------------------
 
-void Relay::handle(Link& link, const Frame& frame) {
+void Relay::handle(Link& link, const MeetingFrame& frame) {
   if (&link == meeting_) return hear_meeting(frame);
   if (link.number == 0) return greet(link, frame);
-  pass_up(FrameKind::kFrom, {link.number, static_cast<int32_t>(frame.kind)}, frame.body);
+  pass_up(MeetingFrameKind::kFrom, {link.number, static_cast<int32_t>(frame.kind)}, frame.body);
 }
 
 // The meeting learns the pid from the system's knowledge of it, as of its own clients. It cannot
 // tell by a pid who is in this process: ranks of several containers may have the same one.
-void Relay::greet(Link& link, Frame frame) {
+void Relay::greet(Link& link, MeetingFrame frame) {
   if (refuse_other_user(link)) return;
   Hello hello{};
-  const bool says_hello = frame.kind == FrameKind::kHello && frame.body.size() == sizeof hello &&
-                          take(frame.body, hello);
+  const bool says_hello = frame.kind == MeetingFrameKind::kHello &&
+                          frame.body.size() == sizeof hello && take(frame.body, hello);
   if (!says_hello) return lost(link, 0);
   if (link.origin.pid > 0) hello.pid = link.origin.pid;
   hello.beside_relay = link.origin.own ? 1 : 0;
@@ -81,11 +81,11 @@ void Relay::greet(Link& link, Frame frame) {
   link.stranger = false;
   link.give_up_ms = kNever;
   clients_[link.number] = &link;
-  pass_up(FrameKind::kFrom, {link.number, static_cast<int32_t>(FrameKind::kHello)},
+  pass_up(MeetingFrameKind::kFrom, {link.number, static_cast<int32_t>(MeetingFrameKind::kHello)},
           bytes_of(hello));
 }
 
-void Relay::pass_up(FrameKind kind, const Addressed& from, Body body) {
+void Relay::pass_up(MeetingFrameKind kind, const Addressed& from, Body body) {
   if (meeting_ == nullptr || meeting_->gone) return;
   const auto client = clients_.find(from.client);
   const auto unwelcome = [&] {
@@ -93,13 +93,13 @@ void Relay::pass_up(FrameKind kind, const Addressed& from, Body body) {
   };
   if (body.size() > kMostBodyBytes) return unwelcome();
   if (introduced_) {
-    const bool page = from.what == static_cast<int32_t>(FrameKind::kSendPage);
+    const bool page = from.what == static_cast<int32_t>(MeetingFrameKind::kSendPage);
     if (page && meeting_->session.out().size() > kPages.most_unsent) return;
     return meeting_->session.put(kind, {bytes_of(from), body});
   }
   const auto held =
       std::ranges::count(held_, from.client, [](auto& one) { return one.from.client; });
-  if (held >= kMostHeld && kind != FrameKind::kHungUp) return unwelcome();
+  if (held >= kMostHeld && kind != MeetingFrameKind::kHungUp) return unwelcome();
   held_.push_back({kind, from, {body.begin(), body.end()}});
 }
 
@@ -107,46 +107,46 @@ void Relay::heard(Link& link) {
   if (&link != meeting_ || introduced_ || !link.session.established()) return;
   introduced_ = true;
   link.give_up_ms = kNever;
-  link.session.put(FrameKind::kRelay, {});
+  link.session.put(MeetingFrameKind::kRelay, {});
   for (const Held& one : std::exchange(held_, {})) pass_up(one.kind, one.from, one.body);
 }
 
 void Relay::broke(Link& link, int error) {
   if (&link == meeting_) return lose_meeting(error);
-  pass_up(FrameKind::kHungUp, {link.number, error}, {});
+  pass_up(MeetingFrameKind::kHungUp, {link.number, error}, {});
   clients_.erase(link.number);
 }
 
 void Relay::refuse_version(const Link& link) {
   Hub::refuse_version(link);
-  pass_up(FrameKind::kRefused, {0, 0}, bytes_of(std::string_view(link.session.other())));
+  pass_up(MeetingFrameKind::kRefused, {0, 0}, bytes_of(std::string_view(link.session.other())));
 }
 
 // ---- from the meeting --------------------------------------------------------------------------
 
-void Relay::hear_meeting(const Frame& frame) {
+void Relay::hear_meeting(const MeetingFrame& frame) {
   Body body = frame.body;
   Addressed to{};
   if (!take(body, to)) return lost(*meeting_, EPROTO);
-  const auto kind = static_cast<FrameKind>(to.what);
-  if (frame.kind == FrameKind::kToAll) return pass_to_all(to.client, kind, body);
+  const auto kind = static_cast<MeetingFrameKind>(to.what);
+  if (frame.kind == MeetingFrameKind::kToAll) return pass_to_all(to.client, kind, body);
   const auto found = clients_.find(to.client);
   if (found == clients_.end() || !hears(*found->second)) return;  // it has gone meanwhile
   Link& link = *found->second;
-  if (frame.kind == FrameKind::kTo) return pass_down(link, kind, body);
-  if (frame.kind != FrameKind::kHangUp) return lost(*meeting_, EPROTO);
+  if (frame.kind == MeetingFrameKind::kTo) return pass_down(link, kind, body);
+  if (frame.kind != MeetingFrameKind::kHangUp) return lost(*meeting_, EPROTO);
   link.ending = true;
   link.give_up_ms = now() + kHandshakeMs;
 }
 
-void Relay::pass_to_all(uint32_t but, FrameKind kind, Body body) {
-  if (kind == FrameKind::kStayed) together_ = true;
+void Relay::pass_to_all(uint32_t but, MeetingFrameKind kind, Body body) {
+  if (kind == MeetingFrameKind::kStayed) together_ = true;
   const bool in_turn =
-      kind == FrameKind::kContributions || kind == FrameKind::kRegroupContributions;
+      kind == MeetingFrameKind::kContributions || kind == MeetingFrameKind::kRegroupContributions;
   const auto shared = std::make_shared<const std::vector<std::byte>>(body.begin(), body.end());
   for (const auto& [number, link] : clients_) {
     if (number == but || !hears(*link)) continue;
-    if (!link->admitted && kind != FrameKind::kError) continue;
+    if (!link->admitted && kind != MeetingFrameKind::kError) continue;
     if (in_turn) {
       link->queue.push_back({kind, shared});
     } else {
@@ -155,13 +155,13 @@ void Relay::pass_to_all(uint32_t but, FrameKind kind, Body body) {
   }
 }
 
-void Relay::pass_down(Link& link, FrameKind kind, Body body) {
+void Relay::pass_down(Link& link, MeetingFrameKind kind, Body body) {
   const size_t unsent = link.session.out().size();
   if (kind == kNotes.kind && unsent > kNotes.most_unsent) return;
   if (kind == kPages.kind && unsent > kPages.most_unsent) return;
-  if (kind == FrameKind::kAdmitted) link.admitted = true;
-  if (kind == FrameKind::kWelcome) expects_more_ = false;
-  if (kind == FrameKind::kError) {
+  if (kind == MeetingFrameKind::kAdmitted) link.admitted = true;
+  if (kind == MeetingFrameKind::kWelcome) expects_more_ = false;
+  if (kind == MeetingFrameKind::kError) {
     link.queue.clear();
     link.ending = true;
     link.give_up_ms = now() + kHandshakeMs;
@@ -179,10 +179,11 @@ void Relay::lose_meeting(int error) {
     if (&link == meeting_ || link.gone || link.ending) continue;
     const bool told = hears(link);
     if (told && refused) {
-      link.session.put(FrameKind::kError, {failure_bytes(refusal_by(meeting_->session, id_))});
+      link.session.put(MeetingFrameKind::kError,
+                       {failure_bytes(refusal_by(meeting_->session, id_))});
     }
     if (told && together_) {
-      link.session.put(FrameKind::kServiceLost, {bytes_of(int32_t{error})});
+      link.session.put(MeetingFrameKind::kServiceLost, {bytes_of(int32_t{error})});
     }
     link.ending = true;
     link.give_up_ms = now() + kHandshakeMs;

@@ -32,20 +32,20 @@ class Relay final : public Hub {
   using Body = std::span<const std::byte>;
   // A frame of a client that came before the meeting knew this relay.
   struct Held {
-    FrameKind kind;
+    MeetingFrameKind kind;
     Addressed from;
     std::vector<std::byte> body;
   };
 
-  void handle(Link& link, const Frame& frame) override;
+  void handle(Link& link, const MeetingFrame& frame) override;
   void heard(Link& link) override;
   void broke(Link& link, int error) override;
   void refuse_version(const Link& link) override;
-  void greet(Link& link, Frame frame);
-  void pass_up(FrameKind kind, const Addressed& from, Body body);
-  void hear_meeting(const Frame& frame);
-  void pass_to_all(uint32_t but, FrameKind kind, Body body);
-  void pass_down(Link& link, FrameKind kind, Body body);
+  void greet(Link& link, MeetingFrame frame);
+  void pass_up(MeetingFrameKind kind, const Addressed& from, Body body);
+  void hear_meeting(const MeetingFrame& frame);
+  void pass_to_all(uint32_t but, MeetingFrameKind kind, Body body);
+  void pass_down(Link& link, MeetingFrameKind kind, Body body);
   void lose_meeting(int error);
 
   Link* meeting_;

@@ -62,7 +62,7 @@ Session::Got Session::prove() {
   return Got::kFrame;
 }
 
-Session::Got Session::next(Frame& frame) {
+Session::Got Session::next(MeetingFrame& frame) {
   if (refused()) return Got::kRefused;
   if (!handshake_.done()) {
     const Got proved = prove();
@@ -80,11 +80,11 @@ Session::Got Session::next(Frame& frame) {
     return refuse(Refusal::kNonsense);
   }
   begin_ += whole;
-  frame = {static_cast<FrameKind>(sealed[0]), sealed.subspan(1, length - 1)};
+  frame = {static_cast<MeetingFrameKind>(sealed[0]), sealed.subspan(1, length - 1)};
   return Got::kFrame;
 }
 
-void Session::put(FrameKind kind, std::initializer_list<std::span<const std::byte>> parts) {
+void Session::put(MeetingFrameKind kind, std::initializer_list<std::span<const std::byte>> parts) {
   uint32_t length = 1;
   for (const auto& part : parts) length += static_cast<uint32_t>(part.size());
   const size_t start = out_.size();

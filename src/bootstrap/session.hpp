@@ -29,10 +29,10 @@ class Session {
 
   void append(std::span<const std::byte> bytes);
   // The next frame. kRefused: for good, see refusal(); what is in `out` may still be sent.
-  Got next(Frame& frame);
+  Got next(MeetingFrame& frame);
   // Appends a frame, whose body is the parts one after the other, to what is to be sent. Only once
   // established.
-  void put(FrameKind kind, std::initializer_list<std::span<const std::byte>> parts);
+  void put(MeetingFrameKind kind, std::initializer_list<std::span<const std::byte>> parts);
 
   [[nodiscard]] bool established() const { return proved() && !refused(); }
   // Frames may be put, even if what comes makes no sense any more.

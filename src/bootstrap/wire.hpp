@@ -73,7 +73,7 @@ inline constexpr int64_t kProofMs = 10'000;
 inline constexpr int64_t kFarewellMs = 1000;
 inline constexpr uint32_t kProtocol = 17;
 
-enum class FrameKind : uint8_t {
+enum class MeetingFrameKind : uint8_t {
   kHello = 1,
   kAdmitted,
   kWelcome,
@@ -150,13 +150,13 @@ struct Return {
 // A client of a relay, and what comes from it or is for it.
 struct Addressed {
   uint32_t client;  // from 1 on; 0: nobody
-  // The FrameKind of what is passed on. In kHungUp: the number of the system's error that broke the
-  // connection, 0 if it was closed.
+  // The MeetingFrameKind of what is passed on. In kHungUp: the number of the system's error that
+  // broke the connection, 0 if it was closed.
   int32_t what;
 };
 
-struct Frame {
-  FrameKind kind;
+struct MeetingFrame {
+  MeetingFrameKind kind;
   std::span<const std::byte> body;  // valid until the session is next used
 };
 

@@ -84,7 +84,7 @@ std::string name_by_purpose(const CallRecord& record) {
 BufferBlocks buffers_with_data(const Call& call, int rank) {
   BufferBlocks blocks = blocks_of(call.collective, rank == call.root);
   if (call.layouts == nullptr) return blocks;
-  const auto empty = [](const Layout& layout) {
+  const auto empty = [](const BlockLayout& layout) {
     return std::ranges::all_of(layout.counts, [](uint64_t count) { return count == 0; });
   };
   if (empty(call.layouts->send)) blocks.send = Blocks::kNone;

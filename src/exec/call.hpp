@@ -60,7 +60,7 @@ struct Call {
   void* recv = nullptr;
   std::shared_ptr<const ReduceBinding> binding;  // kUser, kPremulSum
   // The layouts of blocks that differ in size (is_uneven); `count` is then as in Problem.
-  std::shared_ptr<const Layouts> layouts;
+  std::shared_ptr<const BlockLayouts> layouts;
 };
 
 // Which of the rank's buffers the call touches: not one whose blocks are known to be all empty.

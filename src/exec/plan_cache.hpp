@@ -26,7 +26,7 @@ struct CallKind {
   uint64_t bits;
   uint64_t count;
   uint64_t apart;
-  const Layouts* layouts;
+  const BlockLayouts* layouts;
   friend bool operator==(const CallKind&, const CallKind&) = default;
 };
 

@@ -12,7 +12,7 @@ size_t PlanKeyHash::operator()(const PlanKey& key) const {
                   static_cast<uint64_t>(static_cast<uint32_t>(key.root)) << 32;
   bits ^= key.count * 0x9e3779b97f4a7c15u;
   if (key.layouts != nullptr) {
-    for (const Layout* layout : {&key.layouts->send, &key.layouts->recv}) {
+    for (const BlockLayout* layout : {&key.layouts->send, &key.layouts->recv}) {
       for (const uint64_t count : layout->counts) bits = (bits ^ count) * 0x9e3779b97f4a7c15u;
     }
   }
@@ -26,7 +26,7 @@ bool is_in_place(const Call& call, int rank) {
   if (!can_be_in_place(call.collective, at_root)) return false;
   const BufferBlocks blocks = blocks_of(call.collective, at_root);
   const auto own = static_cast<size_t>(rank);
-  const auto own_block = [&](Layout Layouts::*layout) {
+  const auto own_block = [&](BlockLayout BlockLayouts::*layout) {
     const uint64_t elements =
         call.layouts != nullptr ? ((*call.layouts).*layout).offsets[own] : call.count * own;
     return elements * type_size(call.type);
@@ -34,8 +34,8 @@ bool is_in_place(const Call& call, int rank) {
   if (exchanges_blocks(call.collective)) {
     return send == recv && (call.layouts == nullptr || call.layouts->send == call.layouts->recv);
   }
-  if (blocks.send == Blocks::kPerRank) return recv == send + own_block(&Layouts::send);
-  if (blocks.recv == Blocks::kPerRank) return send == recv + own_block(&Layouts::recv);
+  if (blocks.send == Blocks::kPerRank) return recv == send + own_block(&BlockLayouts::send);
+  if (blocks.recv == Blocks::kPerRank) return send == recv + own_block(&BlockLayouts::recv);
   return send == recv;
 }
 

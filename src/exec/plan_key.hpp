@@ -20,7 +20,7 @@ struct PlanKey {
   bool in_place;
   int root;
   uint64_t count;
-  std::shared_ptr<const Layouts> layouts;
+  std::shared_ptr<const BlockLayouts> layouts;
   friend bool operator==(const PlanKey& a, const PlanKey& b) {
     return a.collective == b.collective && a.type == b.type && a.op == b.op &&
            a.purpose == b.purpose && a.in_place == b.in_place && a.root == b.root &&

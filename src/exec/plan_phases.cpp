@@ -129,7 +129,7 @@ Call call_of_phase(const Phase& phase, const Call& whole) {
   call.count = phase.count;
   call.send = stand_in(phase.send);
   call.recv = stand_in(phase.recv);
-  if (is_uneven(phase.collective)) call.layouts = std::make_shared<Layouts>(phase.layouts);
+  if (is_uneven(phase.collective)) call.layouts = std::make_shared<BlockLayouts>(phase.layouts);
   return call;
 }
 

@@ -58,8 +58,8 @@ bool is_of(const Demand& demand, const CallRecord& record) {
 double nanoseconds_in_call(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank,
                            uint64_t sequence, const StampClock& clock, int64_t now_ns) {
   const auto call = static_cast<size_t>(rank.call(sequence) - rank.past.data());
-  const Extent extent = extent_of(snapshot, rank, call, clock, now_ns);
-  return static_cast<double>(extent.end_ns - extent.begin_ns);
+  const CallSpan span = span_of(snapshot, rank, call, clock, now_ns);
+  return static_cast<double>(span.end_ns - span.begin_ns);
 }
 
 }  // namespace

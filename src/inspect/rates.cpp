@@ -40,8 +40,8 @@ class RecentCalls {
     const auto since_ns = now_ns_ - static_cast<int64_t>(seconds * 1e9);
     for (size_t i = 0; i < rank.past.size(); ++i) {
       if (rank.past[i].begun == 0) continue;
-      const Extent extent = extent_of(snapshot, rank, i, clock_, now_ns_);
-      if (extent.end_ns >= since_ns) add(i, extent, since_ns);
+      const CallSpan span = span_of(snapshot, rank, i, clock_, now_ns_);
+      if (span.end_ns >= since_ns) add(i, span, since_ns);
     }
   }
 
@@ -58,16 +58,16 @@ class RecentCalls {
   }
 
  private:
-  void add(size_t index, const Extent& extent, int64_t since_ns) {
+  void add(size_t index, const CallSpan& span, int64_t since_ns) {
     const PastCall& call = rank_.past[index];
-    const int64_t begin_ns = std::max(extent.begin_ns, since_ns);
+    const int64_t begin_ns = std::max(span.begin_ns, since_ns);
     if (calls_++ == 0) first_ns_ = begin_ns;
     bytes_ += bytes_of(call.record);
-    in_calls_ns_ += static_cast<double>(std::max<int64_t>(extent.end_ns - begin_ns, 0));
+    in_calls_ns_ += static_cast<double>(std::max<int64_t>(span.end_ns - begin_ns, 0));
     uint64_t begun = 0;
     const RankSnapshot* const last = last_to_enter(view_, call.record.sequence, begun);
     if (last == &rank_) ++last_in_;
-    if (last == &rank_ || (last == nullptr && extent.end != Extent::End::kOpen)) return;
+    if (last == &rank_ || (last == nullptr && span.end != CallSpan::End::kOpen)) return;
     // A call that is open is waited for until now.
     const int64_t until_ns = last == nullptr ? now_ns_ : clock_.real_ns(begun);
     const auto waited = static_cast<double>(std::max<int64_t>(until_ns - begin_ns, 0));

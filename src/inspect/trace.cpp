@@ -43,11 +43,11 @@ uint64_t last_entry(const CommunicatorSnapshot& snapshot, uint64_t sequence) {
   return last;
 }
 
-std::string_view to_string(Extent::End end) {
+std::string_view to_string(CallSpan::End end) {
   switch (end) {
-    case Extent::End::kMeasured: return "measured";
-    case Extent::End::kEstimated: return "estimated";
-    case Extent::End::kOpen: return "the rank is in the call";
+    case CallSpan::End::kMeasured: return "measured";
+    case CallSpan::End::kEstimated: return "estimated";
+    case CallSpan::End::kOpen: return "the rank is in the call";
   }
   return "";
 }
@@ -112,22 +112,22 @@ Json event(const Row& row, std::string name, int64_t begin_ns, int64_t end_ns,
 }
 
 // When the first worker has made the first and the last step of each call.
-using StepExtents = std::map<uint64_t, Extent>;
+using StepSpans = std::map<uint64_t, CallSpan>;
 
-StepExtents extents_of(const std::vector<StepsOf>& workers, const RankSnapshot& rank,
-                       const StampClock& clock) {
-  StepExtents extents;
+StepSpans spans_of(const std::vector<StepsOf>& workers, const RankSnapshot& rank,
+                   const StampClock& clock) {
+  StepSpans spans;
   for (const StepsOf& worker : workers) {
     if (worker.rank != rank.rank || !clock.known()) continue;
     for (const TracedStep& step : worker.steps) {
-      const Extent whole{.begin_ns = clock.real_ns(step.begun),
-                         .end_ns = clock.real_ns(step.ended)};
-      const auto [known, added] = extents.try_emplace(step.sequence, whole);
+      const CallSpan whole{.begin_ns = clock.real_ns(step.begun),
+                           .end_ns = clock.real_ns(step.ended)};
+      const auto [known, added] = spans.try_emplace(step.sequence, whole);
       known->second.begin_ns = std::min(known->second.begin_ns, whole.begin_ns);
       known->second.end_ns = std::max(known->second.end_ns, whole.end_ns);
     }
   }
-  return extents;
+  return spans;
 }
 
 // The first worker's lie within the calls, on their track; each other's have a track of their own.
@@ -152,22 +152,21 @@ void add_steps(Json& events, const TracedCommunicator& traced, const RankSnapsho
 }
 
 void add_calls(Json& events, const CommunicatorSnapshot& snapshot, const RankSnapshot& rank,
-               const Row& row, const StampClock& clock, const Moment& now,
-               const StepExtents& steps) {
+               const Row& row, const StampClock& clock, const Moment& now, const StepSpans& steps) {
   for (size_t i = 0; i < rank.past.size(); ++i) {
     const PastCall& call = rank.past[i];
     if (call.begun == 0) continue;
-    Extent extent = extent_of(snapshot, rank, i, clock, now.real_ns);
+    CallSpan span = span_of(snapshot, rank, i, clock, now.real_ns);
     if (const auto within = steps.find(call.record.sequence); within != steps.end()) {
-      extent.begin_ns = std::min(extent.begin_ns, within->second.begin_ns);
-      extent.end_ns = std::max(extent.end_ns, within->second.end_ns);
+      span.begin_ns = std::min(span.begin_ns, within->second.begin_ns);
+      span.end_ns = std::max(span.end_ns, within->second.end_ns);
     }
-    Json json = event(row, describe(call.record), extent.begin_ns, extent.end_ns);
+    Json json = event(row, describe(call.record), span.begin_ns, span.end_ns);
     json["args"] = {{"communicator", snapshot.name},
                     {"rank", rank.rank},
                     {"sequence", call.record.sequence},
                     {"count", call.record.count},
-                    {"end", to_string(extent.end)}};
+                    {"end", to_string(span.end)}};
     // For who merges traces of several hosts.
     if (snapshot.key != 0) json["args"]["key"] = fmt::format("{:016x}", snapshot.key);
     if (snapshot.key != 0 && waits_for_all(call.record)) json["args"]["waits_for_all"] = true;
@@ -182,35 +181,35 @@ void add_waits(Json& events, const RankSnapshot& rank, const Row& row, const Mom
     const int64_t ns = now.monotonic_ns - wait.since_ms * 1'000'000;
     if (ns < 0 || wait.since_ms < 0 || ns > now.monotonic_ns) continue;
     Json json = event(row, describe(wait), now.real_ns - ns, now.real_ns);
-    json["args"] = {{"end", to_string(Extent::End::kOpen)}};
+    json["args"] = {{"end", to_string(CallSpan::End::kOpen)}};
     events.push_back(std::move(json));
   }
 }
 
 }  // namespace
 
-Extent extent_of(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank, size_t index,
+CallSpan span_of(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank, size_t index,
                  const StampClock& clock, int64_t now_ns) {
   const PastCall& call = rank.past[index];
   if (call.begun == 0 || !clock.known()) return {};
-  Extent extent{.begin_ns = clock.real_ns(call.begun)};
-  extent.end_ns = extent.begin_ns;
+  CallSpan span{.begin_ns = clock.real_ns(call.begun)};
+  span.end_ns = span.begin_ns;
   if (index + 1 == rank.past.size() && waits_in(rank, call.record)) {
-    extent.end = Extent::End::kOpen;
-    extent.end_ns = std::max(now_ns, extent.begin_ns);
-    return extent;
+    span.end = CallSpan::End::kOpen;
+    span.end_ns = std::max(now_ns, span.begin_ns);
+    return span;
   }
   if (call.ended > call.begun) {
-    extent.end = Extent::End::kMeasured;
-    extent.end_ns = clock.real_ns(call.ended);
-    return extent;
+    span.end = CallSpan::End::kMeasured;
+    span.end_ns = clock.real_ns(call.ended);
+    return span;
   }
   uint64_t end = std::max(last_entry(snapshot, call.record.sequence), call.begun);
   if (index + 1 < rank.past.size() && rank.past[index + 1].begun != 0) {
     end = std::min(end, rank.past[index + 1].begun);
   }
-  extent.end_ns = clock.real_ns(std::max(end, call.begun));
-  return extent;
+  span.end_ns = clock.real_ns(std::max(end, call.begun));
+  return span;
 }
 
 std::string trace_of(const std::vector<TracedCommunicator>& communicators, const Moment& now,
@@ -232,7 +231,7 @@ std::string trace_of(const std::vector<TracedCommunicator>& communicators, const
       about.update({{"rank", number}, {"pid", rank.pid}, {"host", snapshot.host_of(rank)}});
       events.push_back(name_of("thread_name", row, snapshot.name));
       add_calls(events, snapshot, rank, row, clock, now,
-                extents_of(communicators[c].workers, rank, clock));
+                spans_of(communicators[c].workers, rank, clock));
       add_steps(events, communicators[c], rank, row, clock);
       add_waits(events, rank, row, now);
     }

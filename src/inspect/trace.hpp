@@ -15,7 +15,7 @@
 namespace tutti::inspect {
 
 // When a call began and ended on one rank, in ns since 1970.
-struct Extent {
+struct CallSpan {
   int64_t begin_ns = 0;
   int64_t end_ns = 0;
   // The source of the end. The rank has measured it, or it follows from when the last rank entered
@@ -23,7 +23,7 @@ struct Extent {
   enum class End { kMeasured, kEstimated, kOpen } end = End::kEstimated;
 };
 // When past[index] of a rank began and ended. A call without a stamp has no length.
-Extent extent_of(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank, size_t index,
+CallSpan span_of(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank, size_t index,
                  const StampClock& clock, int64_t now_ns);
 
 // The steps of a worker of this process within the calls of its rank.

@@ -47,15 +47,15 @@ struct Range {
 };
 
 // The places of a buffer's blocks that differ in size, in elements.
-struct Layout {
+struct BlockLayout {
   std::vector<uint64_t> counts;
   std::vector<uint64_t> offsets;
-  friend bool operator==(const Layout&, const Layout&) = default;
+  friend bool operator==(const BlockLayout&, const BlockLayout&) = default;
 };
-struct Layouts {
-  Layout send;
-  Layout recv;
-  friend bool operator==(const Layouts&, const Layouts&) = default;
+struct BlockLayouts {
+  BlockLayout send;
+  BlockLayout recv;
+  friend bool operator==(const BlockLayouts&, const BlockLayouts&) = default;
 };
 
 // A collective call as an algorithm sees it on one rank. A block is `count` elements. The caller's
@@ -81,7 +81,7 @@ struct Problem {
   // alltoallv, gatherv, scatterv), as many as without the v. In the first two every rank knows the
   // sizes of all blocks, and `count` is the largest. In the others a rank knows those of its own
   // blocks only, and `count` is 0. Without a layout all blocks have `count` elements.
-  Layouts layouts;
+  BlockLayouts layouts;
   // The caller's buffers coincide. In allreduce and reduce, send == recv. In allgather and gather,
   // send is block `rank` of recv; in reduce_scatter and scatter, recv is block `rank` of send. In
   // alltoall, send == recv, with equal layouts. In a collective with a root the root alone may work
@@ -124,7 +124,7 @@ struct Problem {
   [[nodiscard]] Range recv_block(int i) const { return block(layouts.recv, i); }
 
  private:
-  [[nodiscard]] Range block(const Layout& layout, int i) const {
+  [[nodiscard]] Range block(const BlockLayout& layout, int i) const {
     const auto at = static_cast<size_t>(i);
     if (layout.counts.empty()) return {at * stride_bytes(), bytes()};
     return {layout.offsets[at] * element_bytes, layout.counts[at] * element_bytes};

@@ -167,7 +167,8 @@ bool inside_uniform_blocks(const Problem& problem, const Ref& ref, uint64_t byte
 }
 
 // Whether the bytes lie in one of the blocks: where these are uneven, a step touches one at a time.
-bool inside_one_of(const Layout& layout, uint32_t element_bytes, const Ref& ref, uint64_t bytes) {
+bool inside_one_of(const BlockLayout& layout, uint32_t element_bytes, const Ref& ref,
+                   uint64_t bytes) {
   for (size_t i = 0; i < layout.counts.size(); ++i) {
     const uint64_t begin = layout.offsets[i] * element_bytes;
     const uint64_t end = begin + layout.counts[i] * element_bytes;
@@ -176,7 +177,7 @@ bool inside_one_of(const Layout& layout, uint32_t element_bytes, const Ref& ref,
   return false;
 }
 
-bool inside_buffer(const Problem& problem, Blocks blocks, const Layout& layout, const Ref& ref,
+bool inside_buffer(const Problem& problem, Blocks blocks, const BlockLayout& layout, const Ref& ref,
                    uint64_t bytes) {
   if (blocks == Blocks::kNone) return false;
   if (!layout.counts.empty()) return inside_one_of(layout, problem.element_bytes, ref, bytes);

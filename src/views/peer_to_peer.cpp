@@ -17,7 +17,7 @@ using devices::MemoryKind;
 // ---- the blocks that ranks read of one another if each knows the sizes of its own only ----------
 
 // The block that `rank` gives `peer`, or takes from it, by the layout of that buffer.
-Range block_of(const Call& call, const Layout& layout, Blocks blocks, int peer) {
+Range block_of(const Call& call, const BlockLayout& layout, Blocks blocks, int peer) {
   if (blocks == Blocks::kNone || layout.counts.empty()) return {};
   const size_t at = blocks == Blocks::kPerRank ? static_cast<size_t>(peer) : 0;
   const uint64_t size = type_size(call.type);

@@ -37,8 +37,8 @@ std::vector<Segment> strided(const Call& call, uint64_t blocks, uint64_t first, 
 
 // At most `count` elements from `first` on of each block, one after the other in the stage: `part`
 // says where.
-std::vector<Segment> parts_of_layout(const Layout& layout, uint64_t first, uint64_t count,
-                                     uint64_t size, Layout& part, uint64_t& stage_bytes) {
+std::vector<Segment> parts_of_layout(const BlockLayout& layout, uint64_t first, uint64_t count,
+                                     uint64_t size, BlockLayout& part, uint64_t& stage_bytes) {
   std::vector<Segment> segments;
   for (size_t b = 0; b < layout.counts.size(); ++b) {
     const uint64_t begin = std::min(first, layout.counts[b]);
@@ -58,7 +58,7 @@ std::vector<Segment> parts_of_layout(const Layout& layout, uint64_t first, uint6
 uint64_t longest_block(const Call& call) {
   uint64_t longest = call.count;
   if (call.layouts == nullptr) return longest;
-  for (const Layout* const layout : {&call.layouts->send, &call.layouts->recv}) {
+  for (const BlockLayout* const layout : {&call.layouts->send, &call.layouts->recv}) {
     for (const uint64_t count : layout->counts) longest = std::max(longest, count);
   }
   return longest;
@@ -80,7 +80,7 @@ StagedPiece piece_of(const Call& call, int rank, int ranks, uint64_t index, uint
   const uint64_t first = index * each;
   piece.call.count = std::min(each, call.count - std::min(first, call.count));
   if (call.layouts != nullptr) {
-    auto layouts = std::make_shared<Layouts>();
+    auto layouts = std::make_shared<BlockLayouts>();
     piece.send =
         parts_of_layout(call.layouts->send, first, each, size, layouts->send, piece.send_bytes);
     piece.recv_out =

@@ -53,7 +53,7 @@ void prove_wrongly(const Fd& socket, Session& session) {
   const ssize_t got = recv(socket.get(), buffer, sizeof buffer, 0);
   if (got <= 0) return;
   session.append({buffer, static_cast<size_t>(got)});
-  bootstrap::Frame frame{};
+  bootstrap::MeetingFrame frame{};
   (void)session.next(frame);
   say(socket, session.out());
 }

@@ -68,7 +68,7 @@ TEST_F(Round, EndsForAllIfOneBeginsTheNextBeforeItHasHeardThis) {
   gather_all(kMostGatherBytes);
   members_[1].gather(contribution_of(1, 8));
   members_[2].hear_all();
-  EXPECT_EQ(members_[2].heard.back(), FrameKind::kError);
+  EXPECT_EQ(members_[2].heard.back(), MeetingFrameKind::kError);
 }
 
 // Ranks that are yet to come hear why from the service, whose process may end afterwards.
@@ -78,27 +78,27 @@ TEST(FailingMember, OfTheServicesProcessIsAnsweredOnceAllOthersKnow) {
   Member own(meeting, {.rank = 0, .ranks = 3, .own = true});
   Member first(meeting, 1, 3);
   own.hear_all();
-  own.say(FrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
+  own.say(MeetingFrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
   EXPECT_FALSE(meeting.may_write(own.link));
   first.hear_all();
-  EXPECT_EQ(first.heard.back(), FrameKind::kError);
+  EXPECT_EQ(first.heard.back(), MeetingFrameKind::kError);
   EXPECT_FALSE(meeting.may_write(own.link)) << "one has not come yet";
   Member last(meeting, 2, 3);
   EXPECT_FALSE(meeting.may_write(own.link)) << "one does not know yet";
   last.hear_all();
-  EXPECT_EQ(last.heard.back(), FrameKind::kError);
+  EXPECT_EQ(last.heard.back(), MeetingFrameKind::kError);
   EXPECT_TRUE(failure_in(last.last).message().ends_with("): no way on"));
   own.hear_all();
-  EXPECT_EQ(own.heard.back(), FrameKind::kGoodbye);
+  EXPECT_EQ(own.heard.back(), MeetingFrameKind::kGoodbye);
 }
 
 TEST(FailingMember, OfAnotherProcessIsAnsweredAtOnce) {
   log::set_level(LogLevel::kError);
   Meeting meeting(scripted_id());
   Member failing(meeting, 1, 3);
-  failing.say(FrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
+  failing.say(MeetingFrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
   failing.hear_all();
-  EXPECT_EQ(failing.heard.back(), FrameKind::kGoodbye);
+  EXPECT_EQ(failing.heard.back(), MeetingFrameKind::kGoodbye);
   Member later(meeting, 0, 3);
   later.hear_all();
   EXPECT_TRUE(failure_in(later.last).message().ends_with("): no way on"));
@@ -108,14 +108,14 @@ TEST(FailingMember, KeepsNoRankOfTheServicesProcessFromComing) {
   log::set_level(LogLevel::kError);
   Meeting meeting(scripted_id());
   Member failing(meeting, 1, 3);
-  failing.say(FrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
+  failing.say(MeetingFrameKind::kFail, failure_bytes({Code::kSystem, "no way on"}));
   failing.hear_all();
   Member own(meeting, {.rank = 0, .ranks = 3, .own = true});
   EXPECT_FALSE(meeting.may_write(own.link)) << "one has not come yet";
   Member last(meeting, 2, 3);
   last.hear_all();
   own.hear_all();
-  EXPECT_EQ(own.heard.back(), FrameKind::kError);
+  EXPECT_EQ(own.heard.back(), MeetingFrameKind::kError);
 }
 
 TEST(ReleasedId, EndsTheMeetingOfThoseThatWait) {
@@ -124,11 +124,11 @@ TEST(ReleasedId, EndsTheMeetingOfThoseThatWait) {
   Member waiting(meeting, 1, 3);
   waiting.hear_all();
   Member other(meeting, Member::kNobody);
-  other.say(FrameKind::kRelease);
+  other.say(MeetingFrameKind::kRelease);
   other.hear_all();
-  EXPECT_EQ(other.heard.back(), FrameKind::kGoodbye);
+  EXPECT_EQ(other.heard.back(), MeetingFrameKind::kGoodbye);
   waiting.hear_all();
-  EXPECT_EQ(waiting.heard.back(), FrameKind::kError);
+  EXPECT_EQ(waiting.heard.back(), MeetingFrameKind::kError);
   EXPECT_EQ(failure_in(waiting.last).code(), Code::kAborted);
 }
 
@@ -137,11 +137,11 @@ TEST(ReleasedId, IsNothingToThoseThatHaveMet) {
   Meeting meeting(scripted_id());
   Member only(meeting, 0, 1);
   Member other(meeting, Member::kNobody);
-  other.say(FrameKind::kRelease);
+  other.say(MeetingFrameKind::kRelease);
   only.hear_all();
   only.gather(contribution_of(0, 8));
   only.hear_all();
-  EXPECT_EQ(only.heard.back(), FrameKind::kContributions);
+  EXPECT_EQ(only.heard.back(), MeetingFrameKind::kContributions);
 }
 
 TEST(UnusedId, IsGivenUpAfterItsLifetimeUnlessARankHasCome) {
@@ -158,9 +158,9 @@ TEST(UnusedId, IsGivenUpAfterItsLifetimeUnlessARankHasCome) {
 class Together : public Round {
  protected:
   Together() {
-    for (Member& member : members_) member.say(FrameKind::kStay);
+    for (Member& member : members_) member.say(MeetingFrameKind::kStay);
     for (Member& member : members_) member.hear_all();
-    for (Member& member : members_) EXPECT_EQ(member.heard.back(), FrameKind::kStayed);
+    for (Member& member : members_) EXPECT_EQ(member.heard.back(), MeetingFrameKind::kStayed);
   }
 };
 
@@ -168,12 +168,12 @@ TEST_F(Together, TellsInOneFrameOfAllThatHaveLeftMeanwhile) {
   std::vector<int32_t> left;
   Member& slow = members_.back();
   for (int rank = kRanks - 2; rank >= 0; --rank) {
-    members_[static_cast<size_t>(rank)].say(FrameKind::kLeave);
+    members_[static_cast<size_t>(rank)].say(MeetingFrameKind::kLeave);
     left.push_back(rank);
   }
   slow.heard.clear();
   slow.hear_all();
-  EXPECT_EQ(slow.heard, std::vector{FrameKind::kLeft});
+  EXPECT_EQ(slow.heard, std::vector{MeetingFrameKind::kLeft});
   EXPECT_TRUE(std::ranges::equal(slow.last, std::as_bytes(std::span(left))));
   EXPECT_FALSE(meeting_.may_write(slow.link));
 }
@@ -181,10 +181,10 @@ TEST_F(Together, TellsInOneFrameOfAllThatHaveLeftMeanwhile) {
 TEST_F(Together, RegroupsByWhatDiffers) {
   const std::vector<std::byte> same(kMostNoteBytes, std::byte{7});
   for (Member& member : members_) member.sent_to_it = 0;
-  for (Member& member : members_) member.say(FrameKind::kRegroup, same);
+  for (Member& member : members_) member.say(MeetingFrameKind::kRegroup, same);
   for (Member& member : members_) {
     member.hear_all();
-    EXPECT_EQ(member.heard.back(), FrameKind::kRegroupContributions);
+    EXPECT_EQ(member.heard.back(), MeetingFrameKind::kRegroupContributions);
     EXPECT_TRUE(member.last.empty());
     EXPECT_GT(member.sent_to_it, kMostNoteBytes);
     EXPECT_LT(member.sent_to_it, 3 * kMostNoteBytes) << "of " << kRanks * kMostNoteBytes;
@@ -198,17 +198,17 @@ class RelayedMeeting : public testing::Test {
   RelayedMeeting() {
     log::set_level(LogLevel::kError);
     own_.emplace(meeting_, tutti_test::Said{.rank = 0, .ranks = kRanks, .own = true});
-    relay_.say(FrameKind::kRelay);
+    relay_.say(MeetingFrameKind::kRelay);
     for (int32_t rank = 1; rank < kRanks; ++rank) {
       const Hello hello{rank, kRanks, 0, 1, -1, host_field("host"), rank == 1 ? 1 : 0};
-      relay_.say_from(static_cast<uint32_t>(rank), FrameKind::kHello, bytes_of(hello));
+      relay_.say_from(static_cast<uint32_t>(rank), MeetingFrameKind::kHello, bytes_of(hello));
     }
     meeting_.take_returns_at(parse_address("127.0.0.1", 1));
-    own_->say(FrameKind::kStay);
-    for (uint32_t rank = 1; rank < kRanks; ++rank) relay_.say_from(rank, FrameKind::kStay);
+    own_->say(MeetingFrameKind::kStay);
+    for (uint32_t rank = 1; rank < kRanks; ++rank) relay_.say_from(rank, MeetingFrameKind::kStay);
     relay_.hear_all();
     own_->hear_all();
-    EXPECT_EQ(own_->heard.back(), FrameKind::kStayed);
+    EXPECT_EQ(own_->heard.back(), MeetingFrameKind::kStayed);
   }
 
   static constexpr int kRanks = 3;
@@ -221,7 +221,7 @@ TEST_F(RelayedMeeting, LosesWithTheRelayTheRankOfItsProcessAndNoOtherOfThatPid) 
   meeting_.lost(relay_.link, 0);
   own_->heard.clear();
   own_->hear_all();
-  EXPECT_EQ(own_->heard, std::vector{FrameKind::kFailed});
+  EXPECT_EQ(own_->heard, std::vector{MeetingFrameKind::kFailed});
   std::span<const std::byte> told = own_->last;
   int32_t rank = 0;
   EXPECT_TRUE(take(told, rank));
@@ -230,61 +230,63 @@ TEST_F(RelayedMeeting, LosesWithTheRelayTheRankOfItsProcessAndNoOtherOfThatPid) 
 
 TEST_F(RelayedMeeting, TakesARankThatComesBackAsTheEndOfItsRelay) {
   Member back(meeting_, Member::kNobody);
-  back.say(FrameKind::kReturn, bytes_of(Return{.rank = 2, .failures = 0, .left = 0, .rounds = 0}));
+  back.say(MeetingFrameKind::kReturn,
+           bytes_of(Return{.rank = 2, .failures = 0, .left = 0, .rounds = 0}));
   EXPECT_TRUE(relay_.link.gone);
   EXPECT_FALSE(back.link.gone);
   back.hear_all();
-  EXPECT_EQ(back.heard.back(), FrameKind::kFailed);
+  EXPECT_EQ(back.heard.back(), MeetingFrameKind::kFailed);
   own_->hear_all();
-  EXPECT_EQ(own_->heard.back(), FrameKind::kFailed);
+  EXPECT_EQ(own_->heard.back(), MeetingFrameKind::kFailed);
 }
 
 TEST_F(RelayedMeeting, KeepsTheRankOfARelayThatOthersGoAround) {
   Member back(meeting_, Member::kNobody);
-  back.say(FrameKind::kReturn, bytes_of(Return{2, 0, 0, 0, 1}));
+  back.say(MeetingFrameKind::kReturn, bytes_of(Return{2, 0, 0, 0, 1}));
   EXPECT_FALSE(back.link.gone);
   relay_.heard.clear();
   relay_.hear_all();
-  EXPECT_EQ(relay_.heard, std::vector{FrameKind::kHangUp}) << "for rank 2";
+  EXPECT_EQ(relay_.heard, std::vector{MeetingFrameKind::kHangUp}) << "for rank 2";
   // What the relay passes on of rank 2 when it runs again.
-  relay_.say_from(2, FrameKind::kFail, failure_bytes({Code::kAborted, "said before"}));
+  relay_.say_from(2, MeetingFrameKind::kFail, failure_bytes({Code::kAborted, "said before"}));
   const Addressed second{2, 0};
-  relay_.say(FrameKind::kHungUp, bytes_of(second));
+  relay_.say(MeetingFrameKind::kHungUp, bytes_of(second));
   own_->heard.clear();
   own_->hear_all();
   EXPECT_TRUE(own_->heard.empty());
-  for (Member* member : {&*own_, &back}) member->say(FrameKind::kRegroup);
+  for (Member* member : {&*own_, &back}) member->say(MeetingFrameKind::kRegroup);
   back.hear_all();
   EXPECT_TRUE(back.heard.empty()) << "rank 1 is yet to come";
-  relay_.say_from(1, FrameKind::kRegroup);
+  relay_.say_from(1, MeetingFrameKind::kRegroup);
   for (Member* member : {&relay_, &back, &*own_}) {
     member->hear_all();
-    EXPECT_TRUE(member->has_heard(member == &relay_ ? FrameKind::kToAll
-                                                    : FrameKind::kRegroupContributions));
+    EXPECT_TRUE(member->has_heard(member == &relay_ ? MeetingFrameKind::kToAll
+                                                    : MeetingFrameKind::kRegroupContributions));
   }
 }
 
 TEST_F(RelayedMeeting, AnswersTheLeavingRankOfTheServicesProcessOnceTheOthersAreBackAndKnow) {
   meeting_.lost(relay_.link, 0);
   own_->hear_all();
-  own_->say(FrameKind::kLeave);
+  own_->say(MeetingFrameKind::kLeave);
   EXPECT_FALSE(meeting_.may_write(own_->link)) << "one is yet to come back";
   Member back(meeting_, Member::kNobody);
-  back.say(FrameKind::kReturn, bytes_of(Return{.rank = 2, .failures = 0, .left = 0, .rounds = 0}));
+  back.say(MeetingFrameKind::kReturn,
+           bytes_of(Return{.rank = 2, .failures = 0, .left = 0, .rounds = 0}));
   EXPECT_FALSE(meeting_.may_write(own_->link)) << "it does not know yet";
   back.hear_all();
-  EXPECT_TRUE(back.has_heard(FrameKind::kFailed));
-  EXPECT_TRUE(back.has_heard(FrameKind::kLeft));
-  EXPECT_TRUE(back.has_heard(FrameKind::kGoodbye));
+  EXPECT_TRUE(back.has_heard(MeetingFrameKind::kFailed));
+  EXPECT_TRUE(back.has_heard(MeetingFrameKind::kLeft));
+  EXPECT_TRUE(back.has_heard(MeetingFrameKind::kGoodbye));
   own_->hear_all();
-  EXPECT_EQ(own_->heard.back(), FrameKind::kGoodbye);
+  EXPECT_EQ(own_->heard.back(), MeetingFrameKind::kGoodbye);
 }
 
 TEST(FailedMeeting, DropsARelayThatComesLateIfItDoesNotGo) {
   log::set_level(LogLevel::kError);
   Meeting meeting(scripted_id(), 0, 2, {Code::kSystem, "no way on"}, now_ms());
   Member relay(meeting, Member::kNobody);
-  relay.say(FrameKind::kRelay);
+  relay.say(MeetingFrameKind::kRelay);
   EXPECT_TRUE(relay.link.relays);
   EXPECT_LT(meeting.next_deadline_ms(), kNever);
 }
@@ -327,7 +329,7 @@ TEST_F(OneRelay, EndsOnceItHasPassedOnWhatItHeardBeforeTheMeetingKnewIt) {
   pass();
   Member other(meeting_, 0, 3);
   other.hear_all();
-  EXPECT_EQ(other.heard.back(), FrameKind::kError) << "rank 1 came and went";
+  EXPECT_EQ(other.heard.back(), MeetingFrameKind::kError) << "rank 1 came and went";
   EXPECT_TRUE(relay_.finished());
 }
 
@@ -337,12 +339,12 @@ TEST_F(OneRelay, AnswersTheRankOfItsProcessOnceAllIsPassedOn) {
   Member other(relay_, 1, 2);
   pass();
   other.hear_all();
-  EXPECT_EQ(other.heard.back(), FrameKind::kWelcome);
+  EXPECT_EQ(other.heard.back(), MeetingFrameKind::kWelcome);
   other.gather(contribution_of(1, 8));
   EXPECT_FALSE(relay_.may_write(own.link)) << "a contribution is to be passed on";
   pass();
   own.hear_all();
-  EXPECT_EQ(own.heard.back(), FrameKind::kWelcome);
+  EXPECT_EQ(own.heard.back(), MeetingFrameKind::kWelcome);
 }
 
 }  // namespace

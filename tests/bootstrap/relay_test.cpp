@@ -512,7 +512,7 @@ TEST(Relay, WhoSpeaksNonsenseIsNamedToAll) {
         for (Step step{}; (step = state.next()) != Step::kMore;) {
           if (step == Step::kProved) state.say_hello({.rank = 3, .ranks = 4}, -1);
           if (step == Step::kWelcome) {
-            state.session().put(bootstrap::FrameKind::kToAll, {});
+            state.session().put(bootstrap::MeetingFrameKind::kToAll, {});
           }
           over = step == Step::kRefused;
           if (over) break;

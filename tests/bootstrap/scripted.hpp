@@ -31,7 +31,7 @@ struct Said {
 
 // One end of a connection of a member or a relay, the meeting's end, and no socket.
 struct ScriptedMember {
-  using FrameKind = tutti::bootstrap::FrameKind;
+  using MeetingFrameKind = tutti::bootstrap::MeetingFrameKind;
   using Session = tutti::bootstrap::Session;
 
   // Who has proved that it knows the secret, and is to say what for.
@@ -50,34 +50,36 @@ struct ScriptedMember {
     const tutti::bootstrap::Hello hello{
         said.rank,        said.ranks,      0,
         said.rank + 1000, said.timeout_ms, tutti::bootstrap::host_field("host")};
-    say(FrameKind::kHello, tutti::bytes_of(hello));
+    say(MeetingFrameKind::kHello, tutti::bytes_of(hello));
   }
   ScriptedMember(tutti::bootstrap::Hub& at, int rank, int ranks)
       : ScriptedMember(at, {.rank = rank, .ranks = ranks}) {}
 
   void tell() { meeting.hear(link, std::exchange(session.out(), {})); }
-  void say(FrameKind kind, std::span<const std::byte> body = {}) {
+  void say(MeetingFrameKind kind, std::span<const std::byte> body = {}) {
     session.put(kind, {body});
     tell();
   }
   // A frame of a relay's client.
-  void say_from(uint32_t client, FrameKind kind, std::span<const std::byte> body = {}) {
+  void say_from(uint32_t client, MeetingFrameKind kind, std::span<const std::byte> body = {}) {
     const tutti::bootstrap::Addressed from{client, static_cast<int32_t>(kind)};
-    session.put(FrameKind::kFrom, {tutti::bytes_of(from), body});
+    session.put(MeetingFrameKind::kFrom, {tutti::bytes_of(from), body});
     tell();
   }
-  void gather(std::span<const std::byte> contribution) { say(FrameKind::kGather, contribution); }
+  void gather(std::span<const std::byte> contribution) {
+    say(MeetingFrameKind::kGather, contribution);
+  }
   // Takes one piece of what there is to be written to it; false: nothing.
   bool hear() {
     if (!meeting.may_write(link)) return false;
     const auto bytes = std::exchange(meeting.to_write(link), {});
     sent_to_it += bytes.size();
     session.append(bytes);
-    tutti::bootstrap::Frame frame{};
+    tutti::bootstrap::MeetingFrame frame{};
     while (session.next(frame) == Session::Got::kFrame) {
       heard.push_back(frame.kind);
       last.assign(frame.body.begin(), frame.body.end());
-      if (frame.kind != FrameKind::kContributions) continue;
+      if (frame.kind != MeetingFrameKind::kContributions) continue;
       EXPECT_TRUE(tutti::bootstrap::take_contributions(frame.body, SIZE_MAX, contributions));
     }
     return true;
@@ -86,14 +88,14 @@ struct ScriptedMember {
     while (hear()) {
     }
   }
-  [[nodiscard]] bool has_heard(FrameKind kind) const {
+  [[nodiscard]] bool has_heard(MeetingFrameKind kind) const {
     return std::ranges::find(heard, kind) != heard.end();
   }
 
   tutti::bootstrap::Hub& meeting;  // or relay
   Session session;
   tutti::bootstrap::Link& link;
-  std::vector<FrameKind> heard;
+  std::vector<MeetingFrameKind> heard;
   std::vector<std::byte> last;  // the body of the last frame
   tutti::bootstrap::Contributions contributions;
   size_t sent_to_it = 0;  // bytes that have left the service for it

@@ -25,7 +25,7 @@ Bytes said(Session& from) { return std::exchange(from.out(), {}); }
 
 // Lets both speak until neither has anything to say; keeps what the member said.
 void converse(Session& member, Session& service, Bytes* recorded = nullptr) {
-  Frame frame{};
+  MeetingFrame frame{};
   while (!member.out().empty() || !service.out().empty()) {
     const Bytes there = said(member);
     if (recorded != nullptr) recorded->insert(recorded->end(), there.begin(), there.end());
@@ -46,14 +46,14 @@ struct Pair {
 TEST(Session, TwoThatKnowTheSecretUnderstandEachOther) {
   Pair pair;
   ASSERT_TRUE(pair.member.established() && pair.service.established());
-  Frame frame{};
+  MeetingFrame frame{};
   for (const std::string text : {"", "one", "another"}) {
-    pair.member.put(FrameKind::kGather, {bytes_of(std::string_view(text))});
+    pair.member.put(MeetingFrameKind::kGather, {bytes_of(std::string_view(text))});
     pair.service.append(said(pair.member));
     ASSERT_EQ(pair.service.next(frame), Got::kFrame);
-    EXPECT_EQ(frame.kind, FrameKind::kGather);
+    EXPECT_EQ(frame.kind, MeetingFrameKind::kGather);
     EXPECT_EQ(text_in(frame.body), text);
-    pair.service.put(FrameKind::kContributions, {frame.body});
+    pair.service.put(MeetingFrameKind::kContributions, {frame.body});
     pair.member.append(said(pair.service));
     ASSERT_EQ(pair.member.next(frame), Got::kFrame);
     EXPECT_EQ(text_in(frame.body), text);
@@ -86,7 +86,7 @@ TEST(Session, ARecordedProofIsNoProofTheSecondTime) {
   ASSERT_TRUE(service.established());
   Session again = session(Session::Side::kService);
   again.append(recorded);
-  Frame frame{};
+  MeetingFrame frame{};
   EXPECT_EQ(again.next(frame), Got::kRefused);
   EXPECT_EQ(again.refusal(), Refusal::kSecret);
 }
@@ -101,7 +101,7 @@ TEST(Session, NoBitOfTheProofMayChange) {
   for (size_t changed = 0; changed < recorded.size(); ++changed) {
     Session member = session(Session::Side::kMember);
     Session service = session(Session::Side::kService);
-    Frame frame{};
+    MeetingFrame frame{};
     size_t at = 0;
     while (!member.out().empty()) {
       Bytes there = said(member);
@@ -119,12 +119,12 @@ TEST(Session, NoBitOfTheProofMayChange) {
 TEST(Session, AFrameThatIsChangedRepeatedLeftOutOrReflectedEndsIt) {
   const auto told = [](const auto& tamper) {
     Pair pair;
-    pair.member.put(FrameKind::kGather, {bytes_of(std::string_view("first"))});
+    pair.member.put(MeetingFrameKind::kGather, {bytes_of(std::string_view("first"))});
     const Bytes first = said(pair.member);
-    pair.member.put(FrameKind::kGather, {bytes_of(std::string_view("second"))});
+    pair.member.put(MeetingFrameKind::kGather, {bytes_of(std::string_view("second"))});
     const Bytes second = said(pair.member);
     pair.service.append(tamper(first, second));
-    Frame frame{};
+    MeetingFrame frame{};
     Got got;
     while ((got = pair.service.next(frame)) == Got::kFrame) {
     }
@@ -149,9 +149,9 @@ TEST(Session, AFrameThatIsChangedRepeatedLeftOutOrReflectedEndsIt) {
         << "byte " << changed;
   }
   Pair pair;
-  pair.service.put(FrameKind::kWelcome, {});
+  pair.service.put(MeetingFrameKind::kWelcome, {});
   pair.service.append(said(pair.service));
-  Frame frame{};
+  MeetingFrame frame{};
   EXPECT_EQ(pair.service.next(frame), Got::kRefused);
 }
 
@@ -159,7 +159,7 @@ TEST(Session, AFrameThatIsTooLongIsRefusedByItsLengthAlone) {
   Pair pair;
   const uint32_t length = kMostFrameBytes + 1;
   pair.service.append(bytes_of(length));
-  Frame frame{};
+  MeetingFrame frame{};
   EXPECT_EQ(pair.service.next(frame), Got::kRefused);
 }
 

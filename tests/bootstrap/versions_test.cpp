@@ -82,7 +82,7 @@ TEST(Versions, AServiceAnswersMembersOfOtherProtocolsInWordsOfTheirLength) {
   for (const auto& [said, name] : cases) {
     Session service = session(Session::Side::kService);
     service.append(raw(said));
-    bootstrap::Frame frame{};
+    bootstrap::MeetingFrame frame{};
     EXPECT_EQ(service.next(frame), Session::Got::kRefused);
     EXPECT_EQ(service.refusal(), Refusal::kProtocol);
     EXPECT_EQ(service.other(), name);
@@ -101,7 +101,7 @@ TEST(Versions, AMemberIsToldWhatVersionTheServiceIs) {
   for (const auto& [said, name] : cases) {
     Session member = session(Session::Side::kMember);
     member.append(raw(said));
-    bootstrap::Frame frame{};
+    bootstrap::MeetingFrame frame{};
     EXPECT_EQ(member.next(frame), Session::Got::kRefused);
     EXPECT_EQ(member.refusal(), Refusal::kProtocol);
     EXPECT_EQ(member.other(), name);

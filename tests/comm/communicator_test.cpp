@@ -180,7 +180,7 @@ TEST(Communicator, MismatchedCallsEndOnEveryRankWithBothCalls) {
 TEST(Communicator, MismatchedCountsOfOneMaximumAreTold) {
   run_thread_ranks(2, [](Communicator& communicator) {
     const bool first = communicator.rank() == 0;
-    const Layout all = first ? Layout{{8, 4}, {0, 8}} : Layout{{8, 5}, {0, 8}};
+    const BlockLayout all = first ? BlockLayout{{8, 4}, {0, 8}} : BlockLayout{{8, 5}, {0, 8}};
     const uint64_t own = all.counts[static_cast<size_t>(communicator.rank())];
     std::vector<int8_t> data(32);
     Call call;
@@ -189,7 +189,7 @@ TEST(Communicator, MismatchedCountsOfOneMaximumAreTold) {
     call.count = 8;
     call.send = data.data();
     call.recv = data.data() + 16;
-    call.layouts = std::make_shared<const Layouts>(Layouts{{{own}, {0}}, all});
+    call.layouts = std::make_shared<const BlockLayouts>(BlockLayouts{{{own}, {0}}, all});
     const Status status = communicator.executor().run(call);
     EXPECT_EQ(status.code(), Code::kMismatch);
     EXPECT_NE(status.message().find("the count for rank 1 differs"), std::string::npos)

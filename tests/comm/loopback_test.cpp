@@ -30,8 +30,8 @@ int32_t element(int from, int to, size_t i) {
 
 // The blocks of a buffer one after another.
 template <typename Size>
-Layout blocks(int count, const Size& size) {
-  Layout layout;
+BlockLayout blocks(int count, const Size& size) {
+  BlockLayout layout;
   uint64_t next = 0;
   for (int b = 0; b < count; ++b) {
     layout.counts.push_back(size(b));
@@ -42,7 +42,7 @@ Layout blocks(int count, const Size& size) {
 }
 
 template <typename Value>
-std::vector<int32_t> filled(const Layout& layout, const Value& value) {
+std::vector<int32_t> filled(const BlockLayout& layout, const Value& value) {
   std::vector<int32_t> data;
   for (size_t b = 0; b < layout.counts.size(); ++b) {
     for (size_t i = 0; i < layout.counts[b]; ++i) data.push_back(value(static_cast<int>(b), i));
@@ -77,8 +77,8 @@ Trial::Trial(Collective collective, const Communicator& on, uint64_t count, int 
     const int more = (from_each ? from : 0) + (to_each ? 2 * target : 0);
     return is_uneven(collective) ? count + static_cast<uint64_t>(more) % 4 : count;
   };
-  const Layout out = blocks(number(to.send), [&](int b) { return size(rank, b); });
-  const Layout in = blocks(number(to.recv), [&](int b) { return size(b, rank); });
+  const BlockLayout out = blocks(number(to.send), [&](int b) { return size(rank, b); });
+  const BlockLayout in = blocks(number(to.recv), [&](int b) { return size(b, rank); });
   const int own = to_each ? rank : 0;
   send = filled(out, [&](int b, size_t i) { return element(rank, b, i); });
   expected = filled(in, [&](int b, size_t i) {
@@ -99,9 +99,9 @@ Trial::Trial(Collective collective, const Communicator& on, uint64_t count, int 
   if (!is_uneven(collective)) return;
   const bool known_to_all =
       collective == Collective::kAllgatherv || collective == Collective::kReduceScatterv;
-  const Layout& all = from_each ? in : out;
+  const BlockLayout& all = from_each ? in : out;
   call.count = known_to_all ? *std::ranges::max_element(all.counts) : 0;
-  call.layouts = std::make_shared<const Layouts>(Layouts{out, in});
+  call.layouts = std::make_shared<const BlockLayouts>(BlockLayouts{out, in});
 }
 
 void Trial::run(Communicator& on, bool queued) {

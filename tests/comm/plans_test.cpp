@@ -65,11 +65,11 @@ std::string facts_of(const Plan& plan) {
   return text;
 }
 
-Layout even_layout(Blocks blocks, int ranks, uint64_t count) {
+BlockLayout even_layout(Blocks blocks, int ranks, uint64_t count) {
   const size_t number = blocks == Blocks::kNone  ? 0
                         : blocks == Blocks::kOne ? 1
                                                  : static_cast<size_t>(ranks);
-  Layout layout;
+  BlockLayout layout;
   for (size_t i = 0; i < number; ++i) {
     layout.counts.push_back(count);
     layout.offsets.push_back(i * count);
@@ -87,8 +87,9 @@ Call call_of(Collective collective, int rank, int ranks, int root, uint64_t coun
   call.recv = reinterpret_cast<void*>(uintptr_t{1} << 40);  // not in place
   if (!is_uneven(collective)) return call;
   const BufferBlocks blocks = blocks_of(collective, rank == call.root);
-  Layouts layouts{even_layout(blocks.send, ranks, count), even_layout(blocks.recv, ranks, count)};
-  call.layouts = std::make_shared<Layouts>(std::move(layouts));
+  BlockLayouts layouts{even_layout(blocks.send, ranks, count),
+                       even_layout(blocks.recv, ranks, count)};
+  call.layouts = std::make_shared<BlockLayouts>(std::move(layouts));
   if (sizes_are_own(collective)) call.count = 0;
   return call;
 }

@@ -44,8 +44,8 @@ Call reduce(const std::vector<int32_t>& send, std::vector<int32_t>& recv, int ro
 // Rank r gives or gets `count` elements, more by r than rank 0.
 size_t share(size_t count, int rank) { return count + static_cast<size_t>(rank); }
 
-Layout shares(size_t count, int ranks) {
-  Layout layout;
+BlockLayout shares(size_t count, int ranks) {
+  BlockLayout layout;
   uint64_t next = 0;
   for (int rank = 0; rank < ranks; ++rank) {
     layout.counts.push_back(share(count, rank));
@@ -57,14 +57,14 @@ Layout shares(size_t count, int ranks) {
 
 // Without the buffers.
 Call dealing(Collective collective, const Communicator& on, size_t count, int root) {
-  const Layout one{{share(count, on.rank())}, {0}};
-  const Layout all = on.rank() == root ? shares(count, on.ranks()) : Layout();
+  const BlockLayout one{{share(count, on.rank())}, {0}};
+  const BlockLayout all = on.rank() == root ? shares(count, on.ranks()) : BlockLayout();
   Call call;
   call.collective = collective;
   call.type = kType;
   call.root = root;
-  call.layouts = std::make_shared<const Layouts>(
-      collective == Collective::kGatherv ? Layouts{one, all} : Layouts{all, one});
+  call.layouts = std::make_shared<const BlockLayouts>(
+      collective == Collective::kGatherv ? BlockLayouts{one, all} : BlockLayouts{all, one});
   return call;
 }
 
@@ -88,7 +88,7 @@ std::vector<int32_t> values(int rank, int call, size_t count) {
 // Rank `root` gets what all give of values(), each its share, and looks whether that is right.
 void gather_shares(Communicator& on, int call, size_t count, int root) {
   const auto send = values(on.rank(), call, share(count, on.rank()));
-  const Layout all = shares(count, on.ranks());
+  const BlockLayout all = shares(count, on.ranks());
   std::vector<int32_t> recv(all.offsets.back() + all.counts.back());
   Call gather = dealing(Collective::kGatherv, on, count, root);
   gather.send = send.data();
@@ -105,7 +105,7 @@ void gather_shares(Communicator& on, int call, size_t count, int root) {
 
 // The root deals out values(), every rank its share.
 void scatter_shares(Communicator& on, int call, size_t count, int root) {
-  const Layout all = shares(count, on.ranks());
+  const BlockLayout all = shares(count, on.ranks());
   const auto send = values(root, call, all.offsets.back() + all.counts.back());
   const auto own = static_cast<size_t>(on.rank());
   std::vector<int32_t> recv(all.counts[own]);

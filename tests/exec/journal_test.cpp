@@ -272,9 +272,9 @@ TEST(Mismatch, OfCountsTellsForWhomTheyDifferNotWhichIsTheGreatest) {
     call.collective = Collective::kAllgatherv;
     call.type = DataType::kInt8;
     call.count = *std::ranges::max_element(counts);
-    Layout layout;
+    BlockLayout layout;
     layout.counts = std::move(counts);
-    call.layouts = std::make_shared<const Layouts>(Layouts{{}, std::move(layout)});
+    call.layouts = std::make_shared<const BlockLayouts>(BlockLayouts{{}, std::move(layout)});
     return record_of(call, 3, digest_of(call));
   };
   EXPECT_EQ(
@@ -290,9 +290,9 @@ TEST(Mismatch, OfCountsTellsForWhomTheyDiffer) {
     call.collective = Collective::kAllgatherv;
     call.type = DataType::kInt8;
     call.count = 8;
-    Layout layout;
+    BlockLayout layout;
     layout.counts = std::move(counts);
-    call.layouts = std::make_shared<const Layouts>(Layouts{{}, std::move(layout)});
+    call.layouts = std::make_shared<const BlockLayouts>(BlockLayouts{{}, std::move(layout)});
     return record_of(call, 3, digest_of(call));
   };
   const CallRecord own = record_with({8, 4, 8});

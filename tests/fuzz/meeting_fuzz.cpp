@@ -23,7 +23,7 @@ const UniqueId& id() {
 
 // In pieces, as a network delivers.
 void garble(Session session, Input input) {
-  Frame frame{};
+  MeetingFrame frame{};
   while (!input.empty()) {
     const size_t piece = 1u + input.number();
     session.append(input.take(piece));
@@ -41,7 +41,7 @@ struct Visitor {
     for (int turn = 0; turn < 2; ++turn) {
       hub.hear(*link, std::exchange(session.out(), {}));
       session.append(std::exchange(link->session.out(), {}));
-      Frame frame{};
+      MeetingFrame frame{};
       (void)session.next(frame);
     }
     if (!session.established()) std::abort();
@@ -63,9 +63,9 @@ void debate(Input input) {
     } else if ((what & 2) != 0) {  // a hello that may well make sense
       const Hello hello{input.number() % 4, input.number() % 4, (what & 8) != 0 ? 1 : 0, 1, -1,
                         host_field("fuzz")};
-      visitor.session.put(FrameKind::kHello, {bytes_of(hello)});
+      visitor.session.put(MeetingFrameKind::kHello, {bytes_of(hello)});
     } else {
-      const auto kind = static_cast<FrameKind>(input.number() % 32);
+      const auto kind = static_cast<MeetingFrameKind>(input.number() % 32);
       const size_t length = static_cast<size_t>(input.number()) * ((what & 4) != 0 ? 20 : 1);
       visitor.session.put(kind, {input.take(length)});
     }
@@ -86,7 +86,7 @@ void relay(Input input) {
   Link& to_service = *relay.meeting();
   Session service(Session::Side::kService, id().name, id().secret);
   const auto pass_up = [&] {
-    Frame frame{};
+    MeetingFrame frame{};
     while (!to_service.gone && relay.may_write(to_service)) {
       service.append(std::exchange(relay.to_write(to_service), {}));
       while (service.next(frame) == Session::Got::kFrame) {
@@ -101,7 +101,7 @@ void relay(Input input) {
   Visitor visitors[] = {{relay, true}, {relay, false}};
   while (!input.empty()) {
     const uint8_t what = input.number();
-    const auto kind = static_cast<FrameKind>(input.number() % 32);
+    const auto kind = static_cast<MeetingFrameKind>(input.number() % 32);
     const Addressed to{input.number() % 4u, input.number() % 32};
     const size_t length = static_cast<size_t>(input.number()) * ((what & 4) != 0 ? 20 : 1);
     if ((what & 1) != 0 && !to_service.gone) {
@@ -109,7 +109,7 @@ void relay(Input input) {
       relay.hear(to_service, std::exchange(service.out(), {}));
     } else if (Visitor& visitor = visitors[(what & 2) / 2]; !visitor.link->gone) {
       const Hello hello{input.number() % 4, 4, 0, 1, -1, host_field("fuzz")};
-      if ((what & 8) != 0) visitor.session.put(FrameKind::kHello, {bytes_of(hello)});
+      if ((what & 8) != 0) visitor.session.put(MeetingFrameKind::kHello, {bytes_of(hello)});
       if ((what & 8) == 0) visitor.session.put(kind, {input.take(length)});
       relay.hear(*visitor.link, std::exchange(visitor.session.out(), {}));
       if ((what & 0xf0) == 0xf0) relay.lost(*visitor.link, 0);

@@ -54,22 +54,21 @@ CommunicatorSnapshot two_ranks() {
   return snapshot;
 }
 
-double seconds_of(const Extent& extent) {
-  return static_cast<double>(extent.end_ns - extent.begin_ns) / kS;
+double seconds_of(const CallSpan& span) {
+  return static_cast<double>(span.end_ns - span.begin_ns) / kS;
 }
 
 TEST(Trace, ACallEndsWhenItsRankSaysSoOrElseWhenTheLastRankEnters) {
   const CommunicatorSnapshot snapshot = two_ranks();
   const StampClock clock(kMade, kNow);
-  const auto extent = [&](int rank, size_t index) {
-    return extent_of(snapshot, snapshot.ranks[static_cast<size_t>(rank)], index, clock,
-                     kNow.real_ns);
+  const auto span = [&](int rank, size_t index) {
+    return span_of(snapshot, snapshot.ranks[static_cast<size_t>(rank)], index, clock, kNow.real_ns);
   };
-  EXPECT_NEAR(seconds_of(extent(0, 0)), 0.25, 1e-3);
-  EXPECT_EQ(extent(0, 0).end, Extent::End::kEstimated);
-  EXPECT_NEAR(seconds_of(extent(1, 0)), 0, 1e-3);
-  EXPECT_NEAR(seconds_of(extent(0, 2)), 0.5, 1e-3);
-  EXPECT_EQ(extent(0, 2).end, Extent::End::kMeasured);
+  EXPECT_NEAR(seconds_of(span(0, 0)), 0.25, 1e-3);
+  EXPECT_EQ(span(0, 0).end, CallSpan::End::kEstimated);
+  EXPECT_NEAR(seconds_of(span(1, 0)), 0, 1e-3);
+  EXPECT_NEAR(seconds_of(span(0, 2)), 0.5, 1e-3);
+  EXPECT_EQ(span(0, 2).end, CallSpan::End::kMeasured);
 }
 
 TEST(Trace, ACallThatARankWaitsInHasNotEnded) {
@@ -79,10 +78,10 @@ TEST(Trace, ACallThatARankWaitsInHasNotEnded) {
   wait.kind = WaitKind::kCall;
   wait.record = snapshot.ranks[0].past[3].record;
   snapshot.ranks[0].waits.push_back(wait);
-  const Extent extent =
-      extent_of(snapshot, snapshot.ranks[0], 3, StampClock(kMade, kNow), kNow.real_ns);
-  EXPECT_EQ(extent.end, Extent::End::kOpen);
-  EXPECT_NEAR(seconds_of(extent), 1, 1e-3);
+  const CallSpan span =
+      span_of(snapshot, snapshot.ranks[0], 3, StampClock(kMade, kNow), kNow.real_ns);
+  EXPECT_EQ(span.end, CallSpan::End::kOpen);
+  EXPECT_NEAR(seconds_of(span), 1, 1e-3);
 }
 
 TEST(Trace, HasAProcessForEachRankAndATrackForEachCommunicator) {

@@ -13,8 +13,8 @@ bool sends_messages(const Step& step) {
 }
 
 // Equal blocks, one after the other, as many as that buffer has.
-Layout layout_of(Blocks blocks, uint64_t count, int ranks) {
-  Layout layout;
+BlockLayout layout_of(Blocks blocks, uint64_t count, int ranks) {
+  BlockLayout layout;
   const int number = blocks == Blocks::kPerRank ? ranks : blocks == Blocks::kOne ? 1 : 0;
   for (int i = 0; i < number; ++i) {
     layout.counts.push_back(count);
@@ -45,8 +45,8 @@ Call call_of(Collective collective, uint64_t count, int root, bool in_place, int
   call.count = collective == Collective::kBarrier ? 0 : count;
   if (is_uneven(collective)) {
     const BufferBlocks blocks = blocks_of(collective, rank == root);
-    call.layouts = std::make_shared<Layouts>(
-        Layouts{layout_of(blocks.send, count, ranks), layout_of(blocks.recv, count, ranks)});
+    call.layouts = std::make_shared<BlockLayouts>(
+        BlockLayouts{layout_of(blocks.send, count, ranks), layout_of(blocks.recv, count, ranks)});
     const bool all_know =
         collective == Collective::kAllgatherv || collective == Collective::kReduceScatterv;
     if (!all_know) call.count = 0;

@@ -50,7 +50,7 @@ std::vector<Part> parts_of(const Layout& layout) {
   return parts;
 }
 
-class Layouts : public testing::TestWithParam<std::tuple<int, int, uint64_t>> {
+class BlockLayouts : public testing::TestWithParam<std::tuple<int, int, uint64_t>> {
  protected:
   const Layout layout_{std::get<0>(GetParam()),
                        std::get<1>(GetParam()),
@@ -58,7 +58,7 @@ class Layouts : public testing::TestWithParam<std::tuple<int, int, uint64_t>> {
                        {{.slot_bytes = std::get<2>(GetParam())}, 32 * std::get<2>(GetParam())}};
 };
 
-TEST_P(Layouts, NoTwoPartsOverlapAndAllLieInside) {
+TEST_P(BlockLayouts, NoTwoPartsOverlapAndAllLieInside) {
   const std::vector<Part> parts = parts_of(layout_);
   for (size_t i = 1; i < parts.size(); ++i) {
     EXPECT_LE(parts[i - 1].span.end(), parts[i].span.offset);
@@ -66,7 +66,7 @@ TEST_P(Layouts, NoTwoPartsOverlapAndAllLieInside) {
   EXPECT_LE(parts.back().span.end(), layout_.total_bytes());
 }
 
-TEST_P(Layouts, LinesOfDifferentWritersLieAPairOfLinesApart) {
+TEST_P(BlockLayouts, LinesOfDifferentWritersLieAPairOfLinesApart) {
   const std::vector<Part> parts = parts_of(layout_);
   for (size_t i = 1; i < parts.size(); ++i) {
     const Part& a = parts[i - 1];
@@ -77,7 +77,7 @@ TEST_P(Layouts, LinesOfDifferentWritersLieAPairOfLinesApart) {
   }
 }
 
-TEST_P(Layouts, WhatARankWritesInQuantityBeginsOnAPage) {
+TEST_P(BlockLayouts, WhatARankWritesInQuantityBeginsOnAPage) {
   for (int r = 0; r < layout_.ranks(); ++r) {
     EXPECT_EQ(layout_.lines(r).offset % kPageBytes, 0u);
     for (int lane = 0; lane < layout_.lanes(); ++lane) {
@@ -87,7 +87,7 @@ TEST_P(Layouts, WhatARankWritesInQuantityBeginsOnAPage) {
   }
 }
 
-TEST_P(Layouts, WhatIsAlwaysUsedIsTheLinesOfAllLanes) {
+TEST_P(BlockLayouts, WhatIsAlwaysUsedIsTheLinesOfAllLanes) {
   for (int r = 0; r < layout_.ranks(); ++r) {
     const Extent lines = layout_.lines(r);
     for (int lane = 0; lane < layout_.lanes(); ++lane) {
@@ -107,7 +107,7 @@ void expect_within(const Extent& part, const Extent& whole) {
   EXPECT_LE(part.end(), whole.end());
 }
 
-TEST_P(Layouts, WhatIsMappedAtOnceAreWholePagesAndHasItsParts) {
+TEST_P(BlockLayouts, WhatIsMappedAtOnceAreWholePagesAndHasItsParts) {
   for (int lane = 0; lane < layout_.lanes(); ++lane) {
     for (const Extent& whole :
          {layout_.slots(lane), layout_.ping_pong_slots(lane), layout_.windows(lane)}) {
@@ -132,7 +132,7 @@ TEST_P(Layouts, WhatIsMappedAtOnceAreWholePagesAndHasItsParts) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Layouts,
+INSTANTIATE_TEST_SUITE_P(All, BlockLayouts,
                          testing::Combine(testing::Values(1, 2, 5, 130), testing::Values(1, 4),
                                           testing::Values(0, 4096, 5000)));
 

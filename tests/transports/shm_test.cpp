@@ -66,7 +66,7 @@ class Shm : public testing::Test {
     return *rings_.back().at<RingMemory>(layout_.ring(channel, from, to));
   }
   // A frame as rank 0 might write it to rank 1, in the cell that rank 1 looks at next.
-  void forge(uint64_t cell, FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id,
+  void forge(uint64_t cell, RingFrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id,
              uint64_t where = 0, uint32_t payload_in = PayloadIn::kRing) {
     Cell& forged = ring(0, 1).cells[cell];
     forged.kind.store(kind);
@@ -448,7 +448,7 @@ TEST_P(ShmNonsense, EndsTheTransfersWithThatPeerAndNothingElse) {
   ends_[1]->recv(0, 3, kExactTag, buffer.data(), buffer.size(), posted);
   ends_[1]->recv(kAnySource, 4, kExactTag, buffer.data(), buffer.size(), any);
   const Nonsense& nonsense = GetParam();
-  forge(0, static_cast<FrameKind>(nonsense.kind), nonsense.tag, nonsense.bytes, nonsense.id,
+  forge(0, static_cast<RingFrameKind>(nonsense.kind), nonsense.tag, nonsense.bytes, nonsense.id,
         nonsense.where, nonsense.payload_in);
   settle();
   EXPECT_TRUE(posted.done && asked.done);
@@ -485,15 +485,15 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& info) { return std::string(info.param.name); });
 
 TEST_F(Shm, FramesThatNameNoTransferAreDropped) {
-  forge(0, FrameKind::kGrant, 5, 10, ~uint64_t{0});
-  forge(1, FrameKind::kGrant, 5, 10, 12345);
-  forge(2, FrameKind::kData, ~uint64_t{0}, 30, 0);
+  forge(0, RingFrameKind::kGrant, 5, 10, ~uint64_t{0});
+  forge(1, RingFrameKind::kGrant, 5, 10, 12345);
+  forge(2, RingFrameKind::kData, ~uint64_t{0}, 30, 0);
   settle();
   int value = 5;
   int got = 0;
   Transfer received;
   ends_[1]->recv(0, 2, kExactTag, &got, sizeof got, received);
-  forge(3, FrameKind::kEager, 2, sizeof value, 0);
+  forge(3, RingFrameKind::kEager, 2, sizeof value, 0);
   std::memcpy(ring(0, 1).cells[3].payload, &value, sizeof value);
   settle();
   EXPECT_TRUE(received.done && received.status.ok());
@@ -504,10 +504,10 @@ TEST_F(Shm, MoreDataThanWasGrantedIsNonsense) {
   std::vector<std::byte> buffer(100);
   Transfer received;
   ends_[1]->recv(0, 1, kExactTag, buffer.data(), 50, received);  // its id is 0
-  forge(0, FrameKind::kRequest, 1, 1'000'000, 77);
+  forge(0, RingFrameKind::kRequest, 1, 1'000'000, 77);
   settle();
   EXPECT_FALSE(received.done);
-  forge(1, FrameKind::kData, 0, 51, 0);
+  forge(1, RingFrameKind::kData, 0, 51, 0);
   settle();
   EXPECT_EQ(received.status.code(), Code::kInternal);
 }

@@ -108,9 +108,9 @@ TEST(Pieces, OfABroadcastComeFromTheRootAndGoToTheOthers) {
   EXPECT_EQ(piece_of(call, 0, kRanks, 0).recv_out.size(), 1u);
 }
 
-Call uneven_call(Collective collective, uint64_t count, Layouts layouts) {
+Call uneven_call(Collective collective, uint64_t count, BlockLayouts layouts) {
   Call call = call_of(collective, count);
-  call.layouts = std::make_shared<Layouts>(std::move(layouts));
+  call.layouts = std::make_shared<BlockLayouts>(std::move(layouts));
   return call;
 }
 
@@ -127,7 +127,7 @@ TEST(Pieces, OfUnevenBlocksHavePartsOfEachAndLeaveTheGapsAlone) {
     EXPECT_EQ(piece.recv_bytes, lengths[p]);
     EXPECT_EQ(piece.call.count, p < 2 ? 2u : 1u);
     received = covered(piece.recv_out, received);
-    const Layout& part = piece.call.layouts->recv;
+    const BlockLayout& part = piece.call.layouts->recv;
     for (size_t b = 0, next = 0; b < 3; ++b) {
       EXPECT_EQ(part.offsets[b], next) << "blocks follow one another in the stage";
       next += part.counts[b];

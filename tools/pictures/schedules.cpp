@@ -67,9 +67,9 @@ struct Arrow {
 
 // The places of all boxes. A step begins when the one before it has ended and when what it waits
 // for has. Steps have no duration here but their height.
-class Layout {
+class BoxPlacement {
  public:
-  explicit Layout(std::span<const Schedule> schedules)
+  explicit BoxPlacement(std::span<const Schedule> schedules)
       : schedules_(schedules), next_(schedules.size(), 0), below_(schedules.size(), kTop) {
     bool moved = true;
     while (moved) {
@@ -202,18 +202,18 @@ int lane_left(int rank) { return kMargin + rank * (kLaneWidth + kLaneGap); }
 
 class Drawing {
  public:
-  Drawing(std::span<const Schedule> schedules, const Layout& layout)
+  Drawing(std::span<const Schedule> schedules, const BoxPlacement& placement)
       : schedules_(schedules),
-        layout_(layout),
-        height_(layout.bottom() + 44),
+        placement_(placement),
+        height_(placement.bottom() + 44),
         svg_(std::max(lane_left(static_cast<int>(schedules.size())) - kLaneGap + kMargin, 560),
              height_) {}
 
   std::string draw(const std::string& title) && {
     begin(title);
     for (size_t rank = 0; rank < schedules_.size(); ++rank) draw_lane(static_cast<int>(rank));
-    for (const Arrow& arrow : layout_.arrows()) draw_arrow(arrow);
-    for (const Box& box : layout_.boxes()) draw_box(box);
+    for (const Arrow& arrow : placement_.arrows()) draw_arrow(arrow);
+    for (const Box& box : placement_.boxes()) draw_box(box);
     return std::move(svg_).finish();
   }
 
@@ -250,7 +250,7 @@ class Drawing {
         left - 8, kLaneWidth + 16, height_ - 84);
     svg_.text(middle, 96, fmt::format("rank {}", rank),
               R"(font-size="14" font-weight="bold" text-anchor="middle" fill="#0f172a")");
-    const size_t missing = layout_.left_out(static_cast<size_t>(rank));
+    const size_t missing = placement_.left_out(static_cast<size_t>(rank));
     if (missing == 0) return;
     svg_.text(middle, height_ - 22, fmt::format("… {} more steps", missing),
               R"(text-anchor="middle" fill="#64748b")");
@@ -273,8 +273,8 @@ class Drawing {
 
   // Draws an arrow from the side of one box to the near side of the other.
   void draw_arrow(const Arrow& arrow) {
-    const Box& from = layout_.boxes()[arrow.from];
-    const Box& to = layout_.boxes()[arrow.to];
+    const Box& from = placement_.boxes()[arrow.from];
+    const Box& to = placement_.boxes()[arrow.to];
     const bool rightwards = to.rank > from.rank;
     const int x1 = lane_left(from.rank) + (rightwards ? kLaneWidth : 0);
     const int x2 = lane_left(to.rank) + (rightwards ? 0 : kLaneWidth);
@@ -290,7 +290,7 @@ class Drawing {
   }
 
   std::span<const Schedule> schedules_;
-  const Layout& layout_;
+  const BoxPlacement& placement_;
   int height_;
   tutti::Svg svg_;
 };
@@ -298,6 +298,6 @@ class Drawing {
 }  // namespace
 
 std::string draw_schedules(std::span<const Schedule> schedules, const std::string& title) {
-  const Layout layout(schedules);
-  return Drawing(schedules, layout).draw(title);
+  const BoxPlacement placement(schedules);
+  return Drawing(schedules, placement).draw(title);
 }

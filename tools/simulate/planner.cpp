@@ -87,15 +87,16 @@ Call Planner::call_of(int rank) const {
   call.send = reinterpret_cast<const void*>(uintptr_t{1} << 56);
   call.recv = reinterpret_cast<void*>(uintptr_t{2} << 56);
   if (is_uneven(question_.collective)) {
-    Layout each;
+    BlockLayout each;
     for (int i = 0; i < question_.ranks; ++i) {
       each.counts.push_back(question_.count);
       each.offsets.push_back(question_.count * static_cast<uint64_t>(i));
     }
-    const Layout one{{question_.count}, {0}};
+    const BlockLayout one{{question_.count}, {0}};
     const BufferBlocks blocks = blocks_of(question_.collective, !rooted || rank == call.root);
-    call.layouts = std::make_shared<Layouts>(Layouts{blocks.send == Blocks::kPerRank ? each : one,
-                                                     blocks.recv == Blocks::kPerRank ? each : one});
+    call.layouts =
+        std::make_shared<BlockLayouts>(BlockLayouts{blocks.send == Blocks::kPerRank ? each : one,
+                                                    blocks.recv == Blocks::kPerRank ? each : one});
   }
   return call;
 }

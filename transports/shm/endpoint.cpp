@@ -109,7 +109,7 @@ bool ShmEndpoint::send_at_once(int rank, Tag tag, const void* source, uint64_t b
 }
 
 void ShmEndpoint::put_eager(Peer& to, Tag tag, const void* source, uint64_t bytes) {
-  to.out.put(FrameKind::kEager, tag, static_cast<const std::byte*>(source), bytes);
+  to.out.put(RingFrameKind::kEager, tag, static_cast<const std::byte*>(source), bytes);
   to.out.count_eager(bytes + Types::kMessageCost);
 }
 
@@ -142,7 +142,7 @@ Put ShmEndpoint::put_first(PendingTransfer& send, bool eager) {
   if (eager) {
     put_eager(to, send.tag, send.buffer, send.bytes);
   } else {
-    to.out.put(FrameKind::kRequest, send.tag, send.bytes, send.id(), send.buffer);
+    to.out.put(RingFrameKind::kRequest, send.tag, send.bytes, send.id(), send.buffer);
     ++to.asked;
   }
   return Put::kYes;
@@ -150,7 +150,7 @@ Put ShmEndpoint::put_first(PendingTransfer& send, bool eager) {
 
 Put ShmEndpoint::put_grant(PendingTransfer& receive) {
   if (const Put room = room_for(receive, 0); room != Put::kYes) return room;
-  peer(receive.peer).out.put(FrameKind::kGrant, receive.id(), receive.limit, receive.partner);
+  peer(receive.peer).out.put(RingFrameKind::kGrant, receive.id(), receive.limit, receive.partner);
   return Put::kYes;
 }
 
@@ -158,7 +158,7 @@ Put ShmEndpoint::put_piece(PendingTransfer& send) {
   Peer& to = peer(send.peer);
   const uint64_t bytes = std::min(to.out.area().most_at_once(), send.limit - send.moved);
   if (const Put room = room_for(send, bytes); room != Put::kYes) return room;
-  to.out.put(FrameKind::kData, send.partner, send.buffer + send.moved, bytes);
+  to.out.put(RingFrameKind::kData, send.partner, send.buffer + send.moved, bytes);
   send.moved += bytes;
   return Put::kYes;
 }
@@ -263,7 +263,7 @@ bool ShmEndpoint::pull_piece(int rank) {
 
 // The sender has its buffer back. Needs room.
 void ShmEndpoint::tell_taken(const PendingTransfer& receive) {
-  peer(receive.peer).out.put(FrameKind::kTaken, receive.id(), receive.limit, receive.partner);
+  peer(receive.peer).out.put(RingFrameKind::kTaken, receive.id(), receive.limit, receive.partner);
   around_.notifier.one(receive.peer);
 }
 

@@ -84,12 +84,12 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
 
   // ---- what comes through the rings: endpoint_frames.cpp
   bool drain(int rank, const Transfer* wanted);
-  bool handle(int rank, const Frame& frame);
-  bool handle_eager(int rank, const Frame& frame);
-  void handle_request(int rank, const Frame& frame);
-  bool handle_grant(int rank, const Frame& frame);
-  bool handle_data(int rank, const Frame& frame);
-  bool handle_taken(int rank, const Frame& frame);
+  bool handle(int rank, const RingFrame& frame);
+  bool handle_eager(int rank, const RingFrame& frame);
+  void handle_request(int rank, const RingFrame& frame);
+  bool handle_grant(int rank, const RingFrame& frame);
+  bool handle_data(int rank, const RingFrame& frame);
+  bool handle_taken(int rank, const RingFrame& frame);
   PendingTransfer* find(uint64_t id, int rank, State state);
   void send_is_over(PendingTransfer& send);
 

@@ -20,7 +20,7 @@ bool ShmEndpoint::drain(int rank, const Transfer* wanted) {
   for (int i = 0; i < kFramesPerTurn && from.failure.ok(); ++i) {
     // The cell is looked at last: that takes its line from the peer, who is to write it.
     if ((wanted != nullptr && wanted->done) || !from.in.ready()) break;
-    const Frame frame = from.in.frame();
+    const RingFrame frame = from.in.frame();
     if (!handle(rank, frame)) {
       fail(rank, Status::format(Code::kInternal,
                                 "rank {} put nonsense into shared memory (frame of kind {}, {} "
@@ -33,18 +33,18 @@ bool ShmEndpoint::drain(int rank, const Transfer* wanted) {
 }
 
 // Takes one frame out of the ring; false if it makes no sense.
-bool ShmEndpoint::handle(int rank, const Frame& frame) {
+bool ShmEndpoint::handle(int rank, const RingFrame& frame) {
   switch (frame.kind) {
-    case FrameKind::kEager: return handle_eager(rank, frame);
-    case FrameKind::kRequest: handle_request(rank, frame); return true;
-    case FrameKind::kGrant: return handle_grant(rank, frame);
-    case FrameKind::kData: return handle_data(rank, frame);
-    case FrameKind::kTaken: return handle_taken(rank, frame);
+    case RingFrameKind::kEager: return handle_eager(rank, frame);
+    case RingFrameKind::kRequest: handle_request(rank, frame); return true;
+    case RingFrameKind::kGrant: return handle_grant(rank, frame);
+    case RingFrameKind::kData: return handle_data(rank, frame);
+    case RingFrameKind::kTaken: return handle_taken(rank, frame);
   }
   return false;
 }
 
-bool ShmEndpoint::handle_eager(int rank, const Frame& frame) {
+bool ShmEndpoint::handle_eager(int rank, const RingFrame& frame) {
   Peer& from = peer(rank);
   if (!from.in.can_be_eager(frame)) return false;
   rings_.map_in_data(from, rank, frame);
@@ -76,7 +76,7 @@ void ShmEndpoint::take_kept(std::byte* dst, const UnexpectedMessage& message, ui
   long_messages_.took_by_ring(peer(message.source), message.bytes, seconds);
 }
 
-void ShmEndpoint::handle_request(int rank, const Frame& frame) {
+void ShmEndpoint::handle_request(int rank, const RingFrame& frame) {
   peer(rank).in.pop();
   UnexpectedMessage message;
   message.source = rank;
@@ -94,7 +94,7 @@ PendingTransfer* ShmEndpoint::find(uint64_t id, int rank, State state) {
   return found != nullptr && found->state == state ? found : nullptr;
 }
 
-bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
+bool ShmEndpoint::handle_grant(int rank, const RingFrame& frame) {
   peer(rank).in.pop();
   PendingTransfer* const send = find(frame.id, rank, State::kRequested);
   if (send == nullptr) return true;
@@ -110,7 +110,7 @@ bool ShmEndpoint::handle_grant(int rank, const Frame& frame) {
   return true;
 }
 
-bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
+bool ShmEndpoint::handle_data(int rank, const RingFrame& frame) {
   Peer& from = peer(rank);
   if (!from.in.can_hold(frame)) return false;
   PendingTransfer* const receive = find(frame.tag, rank, State::kReceiving);
@@ -135,7 +135,7 @@ bool ShmEndpoint::handle_data(int rank, const Frame& frame) {
   return true;
 }
 
-bool ShmEndpoint::handle_taken(int rank, const Frame& frame) {
+bool ShmEndpoint::handle_taken(int rank, const RingFrame& frame) {
   peer(rank).in.pop();
   PendingTransfer* const send = find(frame.id, rank, State::kRequested);
   if (send == nullptr) return true;

@@ -29,7 +29,7 @@ inline constexpr uint64_t kInlineBytes = 40;
 // Messages up to here need not ask whether they may be sent.
 using tuned::kEagerShm;
 
-enum class FrameKind : uint32_t {
+enum class RingFrameKind : uint32_t {
   kEager = 1,    // a whole message: tag, bytes, payload; if it is long, instead of an id how many
                  // nanoseconds it took the producer to write
   kRequest = 2,  // asks to send a long one: tag, bytes, id of the send, where it lies
@@ -57,7 +57,7 @@ struct CellNumbers {
 
 struct alignas(kCacheLine) Cell {
   std::atomic<uint32_t> stamp;  // 1 + how often the ring has been round when this cell was written
-  std::atomic<FrameKind> kind;
+  std::atomic<RingFrameKind> kind;
   std::atomic<uint64_t> tag;
   std::atomic<uint64_t> bytes;
   union {

@@ -13,8 +13,8 @@
 namespace tutti::shm {
 
 // A cell's content, read once.
-struct Frame {
-  FrameKind kind;
+struct RingFrame {
+  RingFrameKind kind;
   uint64_t tag;
   uint64_t bytes;
   uint64_t id;
@@ -43,15 +43,15 @@ class RingReader {
            static_cast<uint32_t>(cells_ / kCells) + 1;
   }
   // The following need ready().
-  [[nodiscard]] Frame frame() const {
+  [[nodiscard]] RingFrame frame() const {
     const Cell& now = cell();
-    const Frame frame{now.kind.load(std::memory_order_relaxed),
-                      now.tag.load(std::memory_order_relaxed),
-                      now.bytes.load(std::memory_order_relaxed),
-                      now.numbers.id.load(std::memory_order_relaxed),
-                      now.numbers.where.load(std::memory_order_relaxed),
-                      now.numbers.withdrawn.load(std::memory_order_relaxed),
-                      now.numbers.payload_in.load(std::memory_order_relaxed)};
+    const RingFrame frame{now.kind.load(std::memory_order_relaxed),
+                          now.tag.load(std::memory_order_relaxed),
+                          now.bytes.load(std::memory_order_relaxed),
+                          now.numbers.id.load(std::memory_order_relaxed),
+                          now.numbers.where.load(std::memory_order_relaxed),
+                          now.numbers.withdrawn.load(std::memory_order_relaxed),
+                          now.numbers.payload_in.load(std::memory_order_relaxed)};
     // The payload comes while the frame is being looked at.
     const bool somewhere = !frame.in_ping_pong() || frame.ping_pong() < kPingPongBuffers;
     if (frame.bytes > kInlineBytes && somewhere) __builtin_prefetch(payload_of(frame));
@@ -64,18 +64,21 @@ class RingReader {
     return memory_->withdrawn.load(std::memory_order_relaxed) == withdrawn;
   }
   // Whether there can be such an eager message, and whether the ring can hold any frame's payload.
-  [[nodiscard]] bool can_be_eager(const Frame& frame) const {
+  [[nodiscard]] bool can_be_eager(const RingFrame& frame) const {
     return frame.bytes <= most_at_once(area_bytes_, true) && can_hold(frame);
   }
-  [[nodiscard]] bool can_hold(const Frame& frame) const {
+  [[nodiscard]] bool can_hold(const RingFrame& frame) const {
     if (frame.bytes <= kInlineBytes) return true;
     if (frame.in_ping_pong()) return ping_pong_->can_have_come(frame.ping_pong(), frame.bytes);
     return frame.bytes <= area_bytes_ && end_of(frame) <= area_bytes_;
   }
   // The end of a frame's payload in the data area.
-  [[nodiscard]] uint64_t end_of(const Frame& frame) const { return at(frame.where) + frame.bytes; }
+  [[nodiscard]] uint64_t end_of(const RingFrame& frame) const {
+    return at(frame.where) + frame.bytes;
+  }
   // Copies the first `wanted` bytes of the payload of such a frame.
-  void copy(void* dst, const Frame& frame, uint64_t wanted, bool dst_non_temporal = false) const {
+  void copy(void* dst, const RingFrame& frame, uint64_t wanted,
+            bool dst_non_temporal = false) const {
     if (wanted == 0) return;
     if (frame.bytes <= kInlineBytes) {
       std::memcpy(dst, cell().payload, wanted);
@@ -85,7 +88,7 @@ class RingReader {
                dst_non_temporal ? CopyHint::kNonTemporal : CopyHint::kTemporal);
   }
   // Takes the frame out of the ring; the second, one without payload.
-  void pop(const Frame& frame) {
+  void pop(const RingFrame& frame) {
     if (frame.bytes > kInlineBytes) {
       if (frame.in_ping_pong()) {
         ping_pong_->take(frame.ping_pong());
@@ -115,7 +118,7 @@ class RingReader {
  private:
   [[nodiscard]] const Cell& cell() const { return memory_->cells[cells_ % kCells]; }
   [[nodiscard]] uint64_t at(uint64_t where) const { return where & (area_bytes_ - 1); }
-  [[nodiscard]] const std::byte* payload_of(const Frame& frame) const {
+  [[nodiscard]] const std::byte* payload_of(const RingFrame& frame) const {
     return frame.in_ping_pong() ? ping_pong_->memory(frame.ping_pong()) : area_ + at(frame.where);
   }
 

@@ -134,7 +134,7 @@ class RingWriter {
   [[nodiscard]] bool sound() const { return sound_; }
 
   // The following need room().
-  void put(FrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id,
+  void put(RingFrameKind kind, uint64_t tag, uint64_t bytes, uint64_t id,
            const void* buffer = nullptr) {
     Cell& cell = memory_->cells[cells_ % kCells];
     cell.numbers.id.store(id, std::memory_order_relaxed);
@@ -142,7 +142,7 @@ class RingWriter {
     cell.numbers.withdrawn.store(withdrawn_, std::memory_order_relaxed);
     commit(cell, kind, tag, bytes);
   }
-  void put(FrameKind kind, uint64_t tag, const std::byte* payload, uint64_t bytes) {
+  void put(RingFrameKind kind, uint64_t tag, const std::byte* payload, uint64_t bytes) {
     Cell& cell = memory_->cells[cells_ % kCells];
     if (bytes <= kInlineBytes) {
       if (bytes > 0) std::memcpy(cell.payload, payload, bytes);
@@ -192,7 +192,7 @@ class RingWriter {
     sound_ =
         area_.note_freed(freed) && sound_ && cells_ - cells_taken_ <= kCells && matched_ <= eager_;
   }
-  void commit(Cell& cell, FrameKind kind, uint64_t tag, uint64_t bytes) {
+  void commit(Cell& cell, RingFrameKind kind, uint64_t tag, uint64_t bytes) {
     cell.kind.store(kind, std::memory_order_relaxed);
     cell.tag.store(tag, std::memory_order_relaxed);
     cell.bytes.store(bytes, std::memory_order_relaxed);

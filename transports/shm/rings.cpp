@@ -68,7 +68,7 @@ Status Rings::reserve(RingPair& pair, int peer, uint64_t payload) const {
 }
 
 // The producer has got memory up to a power of two, and for no less than what is used at first.
-void Rings::map_in_data(RingPair& pair, int peer, const Frame& frame) const {
+void Rings::map_in_data(RingPair& pair, int peer, const RingFrame& frame) const {
   if (frame.bytes <= kInlineBytes || frame.in_ping_pong() ||
       pair.in.end_of(frame) <= pair.in_mapped) {
     return;

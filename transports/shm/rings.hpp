@@ -69,7 +69,7 @@ class Rings {
     return pair.open_for(payload) ? Status() : reserve(pair, peer, payload);
   }
   // Maps in the data area up to a frame's payload, before the first look at it.
-  void map_in_data(RingPair& pair, int peer, const Frame& frame) const;
+  void map_in_data(RingPair& pair, int peer, const RingFrame& frame) const;
 
   // Calls `opened(peer)` for those that have opened a ring to this rank since the last call;
   // returns whether any did.
