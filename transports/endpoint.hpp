@@ -34,8 +34,8 @@ struct Transfer {
   class Endpoint* owner = nullptr;  // which of several joined ones has it; theirs
 };
 
-// A message that has come and met no receive.
-struct Unmet {
+// The envelope of an unexpected message, one that has come and met no receive.
+struct MessageEnvelope {
   int source = -1;
   Tag tag = 0;
   uint64_t bytes = 0;
@@ -66,8 +66,9 @@ class Endpoint {
   virtual bool poll_for(const Transfer& wanted) = 0;
   // The first message of `peer`, or of all with kAnySource, that a receive of this tag and mask
   // would take at once. None where an endpoint does not know.
-  [[nodiscard]] virtual std::optional<Unmet> first_unmet(int /*peer*/, Tag /*tag*/ = 0,
-                                                         Tag /*mask*/ = 0) const {
+  [[nodiscard]] virtual std::optional<MessageEnvelope> first_unexpected(int /*peer*/,
+                                                                        Tag /*tag*/ = 0,
+                                                                        Tag /*mask*/ = 0) const {
     return {};
   }
   // Forgets a transfer that is not done; its buffer is not touched afterwards. The peer's transfer

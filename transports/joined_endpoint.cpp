@@ -29,11 +29,11 @@ uint64_t JoinedEndpoint::eager_bytes() const {
   return std::min(host_->eager_bytes(), network_->eager_bytes());
 }
 
-std::optional<Unmet> JoinedEndpoint::first_unmet(int peer, Tag tag, Tag mask) const {
-  if (is_here(peer)) return host_->first_unmet(hosts_.place(peer), tag, mask);
-  if (peer != kAnySource) return network_->first_unmet(peer, tag, mask);
-  const std::optional<Unmet> here = host_->first_unmet(peer, tag, mask);
-  return here ? here : network_->first_unmet(peer, tag, mask);
+std::optional<MessageEnvelope> JoinedEndpoint::first_unexpected(int peer, Tag tag, Tag mask) const {
+  if (is_here(peer)) return host_->first_unexpected(hosts_.place(peer), tag, mask);
+  if (peer != kAnySource) return network_->first_unexpected(peer, tag, mask);
+  const std::optional<MessageEnvelope> here = host_->first_unexpected(peer, tag, mask);
+  return here ? here : network_->first_unexpected(peer, tag, mask);
 }
 
 // ---- posting -----------------------------------------------------------------------------------

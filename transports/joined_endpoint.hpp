@@ -28,7 +28,8 @@ class JoinedEndpoint final : public Endpoint {
   bool recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes, Transfer& transfer) override;
   bool poll() override;
   bool poll_for(const Transfer& wanted) override;
-  [[nodiscard]] std::optional<Unmet> first_unmet(int peer, Tag tag, Tag mask) const override;
+  [[nodiscard]] std::optional<MessageEnvelope> first_unexpected(int peer, Tag tag,
+                                                                Tag mask) const override;
   void cancel(Transfer& transfer) override;
   void leave(std::span<const std::byte> last_words) override {
     host_->leave(last_words);

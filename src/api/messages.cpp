@@ -106,11 +106,11 @@ Status probe(int peer, int tag, tutti_comm_t comm, int* found, tutti_recv_info* 
   const MessageArguments receive = arguments_of(false, nullptr, 0, TUTTI_UINT8, peer, tag);
   TUTTI_RETURN_IF_ERROR(check(kIprobe, receive, TUTTI_UINT8, comm));
   TUTTI_RETURN_IF_ERROR(expect_not_null(found, kIprobe.function, "found"));
-  const Result<std::optional<Unmet>> looked = comm->inside->messages().probe(receive);
+  const Result<std::optional<MessageEnvelope>> looked = comm->inside->messages().probe(receive);
   if (!looked.ok()) return looked.status().with_context(kIprobe.function);
   *found = looked->has_value() ? 1 : 0;
   if (!looked->has_value() || info == nullptr) return {};
-  const Unmet& message = **looked;
+  const MessageEnvelope& message = **looked;
   const auto type = static_cast<DataType>(message.tag >> kTypeShift & kTypeMask);
   if (message.tag >> kAnnouncedShift != 0) {
     return {Code::kUnsupported,

@@ -21,14 +21,15 @@ void PendingMessage::fill(Wait& wait) const {
       arguments_.tag == TUTTI_ANY_TAG ? UINT64_MAX : static_cast<uint64_t>(arguments_.tag);
 }
 
-std::optional<Unmet> unmet_of(const Endpoint& endpoint, const MessageArguments& arguments) {
+std::optional<MessageEnvelope> unexpected_of(const Endpoint& endpoint,
+                                             const MessageArguments& arguments) {
   if (arguments.sends || is_hidden(arguments)) return std::nullopt;
   const int peer = arguments.peer == TUTTI_ANY_SOURCE ? kAnySource : arguments.peer;
-  const std::optional<Unmet> unmet = endpoint.first_unmet(peer);
-  return unmet && (unmet->tag & kHiddenTag) == 0 ? unmet : std::nullopt;
+  const std::optional<MessageEnvelope> unexpected = endpoint.first_unexpected(peer);
+  return unexpected && (unexpected->tag & kHiddenTag) == 0 ? unexpected : std::nullopt;
 }
 
-CallRecord record_of(const Unmet& message) {
+CallRecord record_of(const MessageEnvelope& message) {
   CallRecord record{};
   record.type = static_cast<uint8_t>(message.tag >> kTypeShift & kTypeMask);
   const bool known = record.type < kDataTypes;
@@ -41,9 +42,9 @@ CallRecord record_of(const Unmet& message) {
 
 void PendingMessage::look(Wait& wait) const {
   fill(wait);
-  const std::optional<Unmet> unmet = messages_.unmet_by(arguments_);
-  wait.has_told = unmet ? 1 : 0;
-  wait.last = unmet ? record_of(*unmet) : CallRecord{};
+  const std::optional<MessageEnvelope> unexpected = messages_.unexpected_by(arguments_);
+  wait.has_told = unexpected ? 1 : 0;
+  wait.last = unexpected ? record_of(*unexpected) : CallRecord{};
   if (wait.record.root < 0) return;
   wait.awaited[0] = wait.record.root;
   if (transport_.notes(wait.record.root, 0) == nullptr) {
@@ -52,8 +53,8 @@ void PendingMessage::look(Wait& wait) const {
 }
 
 std::string PendingMessage::whom() const {
-  const std::optional<Unmet> unmet = messages_.unmet_by(arguments_);
-  const std::string instead = unmet ? describe_unmet(record_of(*unmet)) : "";
+  const std::optional<MessageEnvelope> unexpected = messages_.unexpected_by(arguments_);
+  const std::string instead = unexpected ? describe_unexpected(record_of(*unexpected)) : "";
   if (arguments_.peer == TUTTI_ANY_SOURCE) {
     return "no rank has sent it anything that it takes" + instead;
   }

@@ -20,9 +20,10 @@ std::string describe(const MessageArguments& arguments, const Transport& transpo
 
 // The first message of a receive's peer that has come and that no receive takes: very likely the
 // one that was meant, with another tag. A send has none.
-std::optional<Unmet> unmet_of(const Endpoint& endpoint, const MessageArguments& arguments);
-// The number, type, source and tag of an unmet message, as Wait::last has them.
-CallRecord record_of(const Unmet& message);
+std::optional<MessageEnvelope> unexpected_of(const Endpoint& endpoint,
+                                             const MessageArguments& arguments);
+// The number, type, source and tag of an unexpected message, as Wait::last has them.
+CallRecord record_of(const MessageEnvelope& message);
 
 class PendingMessage final : public PendingWait {
  public:

@@ -177,15 +177,15 @@ void Messages::leave() {
 }
 
 Status Messages::late(const MessageArguments& arguments) const {
-  const std::optional<Unmet> unmet = unmet_of(*endpoint_, arguments);
+  const std::optional<MessageEnvelope> unexpected = unexpected_of(*endpoint_, arguments);
   return Status::format(Code::kTimeout, "nothing came of it in {} ms{}", executor_.timeout_ms(),
-                        unmet ? describe_unmet(record_of(*unmet)) : "");
+                        unexpected ? describe_unexpected(record_of(*unexpected)) : "");
 }
 
-Result<std::optional<Unmet>> Messages::probe(const MessageArguments& receive) {
+Result<std::optional<MessageEnvelope>> Messages::probe(const MessageArguments& receive) {
   if (health_.stopped()) return health_.cause_for_call();
   application_calls();
-  std::optional<Unmet> found;
+  std::optional<MessageEnvelope> found;
   bool moved = false;
   Status gone;
   {
@@ -198,7 +198,7 @@ Result<std::optional<Unmet>> Messages::probe(const MessageArguments& receive) {
     }
     const Tag mask = receive.tag == TUTTI_ANY_TAG ? kHiddenTag : kMatchedTag;
     const int peer = receive.peer == TUTTI_ANY_SOURCE ? kAnySource : receive.peer;
-    found = endpoint_->first_unmet(peer, tag_of(receive), mask);
+    found = endpoint_->first_unexpected(peer, tag_of(receive), mask);
     if (!found && peer != rank_) {
       endpoint_->await(peer);
       if (peer == kAnySource ? endpoint_->all_have_left() : endpoint_->has_left(peer)) {
@@ -224,9 +224,9 @@ bool Messages::cancel(Message& message) {
   return true;
 }
 
-std::optional<Unmet> Messages::unmet_by(const MessageArguments& arguments) {
+std::optional<MessageEnvelope> Messages::unexpected_by(const MessageArguments& arguments) {
   const std::lock_guard lock(lock_);
-  return unmet_of(*endpoint_, arguments);
+  return unexpected_of(*endpoint_, arguments);
 }
 
 void Messages::give_up(Transfer& transfer, Status reason) {

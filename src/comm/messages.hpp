@@ -100,11 +100,11 @@ class Messages : public HelpedProgress {
   Status announce(Message& message, uint32_t number);
   [[nodiscard]] uint64_t eager_bytes() const { return endpoint_->eager_bytes(); }
   // A message that has come and that such a receive would take; none: there is none.
-  Result<std::optional<Unmet>> probe(const MessageArguments& receive);
+  Result<std::optional<MessageEnvelope>> probe(const MessageArguments& receive);
   // Ends a started receive that no message has met, as one from nobody; whether it has.
   bool cancel(Message& message);
   // A message of its peer that has come and that no receive takes; for texts.
-  [[nodiscard]] std::optional<Unmet> unmet_by(const MessageArguments& arguments);
+  [[nodiscard]] std::optional<MessageEnvelope> unexpected_by(const MessageArguments& arguments);
   // The first message that was started and has not ended; none: there is none.
   [[nodiscard]] std::optional<MessageArguments> first_under_way();
   void help() override { push(By::kApplication); }

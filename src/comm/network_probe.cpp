@@ -19,7 +19,7 @@ NetworkProbe::~NetworkProbe() {
   const auto forget = [this](Transfer& transfer) {
     if (transfer.internal != nullptr && !transfer.done) network_.cancel(transfer);
   };
-  for (Request& request : requests_) {
+  for (ProbeRequest& request : requests_) {
     forget(request.out);
     forget(request.reply);
   }
@@ -36,7 +36,7 @@ bool NetworkProbe::serving() const {
 }
 
 Status NetworkProbe::run(Measurement& measurement, const Waiter& waiter) {
-  for (Request& request : requests_) request.memory.resize(longest_);
+  for (ProbeRequest& request : requests_) request.memory.resize(longest_);
   listen();
   Status failure;
   const WaitEnd end = wait_until(waiter, [&] {
@@ -60,7 +60,7 @@ Status NetworkProbe::advance(Measurement& measurement) {
 
 Status NetworkProbe::ask(Measurement& measurement) {
   while (!enough_ && open_ < measurement.ahead()) {
-    Request& request = requests_[(first_ + open_) % kMostAhead];
+    ProbeRequest& request = requests_[(first_ + open_) % kMostAhead];
     request.bytes = measurement.next(now_s());
     enough_ = request.bytes == 0;
     if (enough_) break;
@@ -80,7 +80,7 @@ Status NetworkProbe::ask(Measurement& measurement) {
 
 Status NetworkProbe::take(Measurement& measurement) {
   while (open_ > 0) {
-    Request& request = requests_[first_];
+    ProbeRequest& request = requests_[first_];
     if (request.out.done) TUTTI_RETURN_IF_ERROR(request.out.status);
     if (request.reply.done) TUTTI_RETURN_IF_ERROR(request.reply.status);
     if (!request.out.done || !request.reply.done) break;

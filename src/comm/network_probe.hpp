@@ -26,7 +26,7 @@ class NetworkProbe {
   Status run(Measurement& measurement, const Waiter& waiter);
 
  private:
-  struct Request {
+  struct ProbeRequest {
     uint64_t bytes = 0;
     bool open = false;
     Transfer out;
@@ -47,7 +47,7 @@ class NetworkProbe {
   const int asking_;
   const uint64_t longest_;
   // Requests of this rank to the other one.
-  std::array<Request, kMostAhead> requests_;
+  std::array<ProbeRequest, kMostAhead> requests_;
   size_t first_ = 0;  // the oldest that is open, if one is
   size_t open_ = 0;
   bool enough_ = false;  // no more requests

@@ -8,7 +8,7 @@ OwnAllocations& OwnAllocations::of_process() {
   return *allocations;
 }
 
-void OwnAllocations::add(Place place, const void* owner) {
+void OwnAllocations::add(MemoryPlace place, const void* owner) {
   const std::lock_guard lock(mutex_);
   place.allocation = next_++;
   entries_[reinterpret_cast<uintptr_t>(place.base)] = {place, owner};

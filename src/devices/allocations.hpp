@@ -17,7 +17,7 @@ namespace tutti::devices {
 class OwnAllocations {
  public:
   struct Entry {
-    Place place;
+    MemoryPlace place;
     const void* owner = nullptr;  // the native context, of which there may be several views
   };
 
@@ -25,7 +25,7 @@ class OwnAllocations {
   static OwnAllocations& of_process();
 
   // Gives it a number that is never used again. `place.base` is memory of `owner`.
-  void add(Place place, const void* owner);
+  void add(MemoryPlace place, const void* owner);
   // False if `owner` has none there.
   bool remove(void* base, const void* owner);
   // The allocation that has the address, if there is one.

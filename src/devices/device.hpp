@@ -95,7 +95,7 @@ enum class MemoryKind : uint8_t {
 std::string_view memory_kind_name(MemoryKind kind);
 
 // The memory to which a pointer leads.
-struct Place {
+struct MemoryPlace {
   MemoryKind kind = MemoryKind::kHost;
   // The allocation that it lies in, unless kHost:
   void* base = nullptr;
@@ -229,7 +229,7 @@ class DeviceContext {
   [[nodiscard]] std::string name() const;
 
   // The memory to which a pointer leads. Any thread.
-  [[nodiscard]] virtual Result<Place> place_of(const void* pointer) = 0;
+  [[nodiscard]] virtual Result<MemoryPlace> place_of(const void* pointer) = 0;
   // kPinned or kDevice; aligned to 64 bytes at least. Any thread.
   virtual Result<void*> allocate(MemoryKind kind, size_t bytes) = 0;
   // Frees memory of allocate(). Nothing uses it any more. Any thread.

@@ -218,7 +218,7 @@ std::string describe_message(const CallRecord& message, bool sends) {
 
 }  // namespace
 
-std::string describe_unmet(const CallRecord& message) {
+std::string describe_unexpected(const CallRecord& message) {
   return "; a message has come that no receive takes " + describe_message(message, false);
 }
 

@@ -135,7 +135,7 @@ std::string ago(uint64_t stamp);
 // "; it is stopped (state T)" of a rank of this host, or "; it waits in recv (...)".
 std::string state_behind(Transport& transport, int rank);
 // "; a message has come that no receive takes (4 float32 from rank 1, tag 8)", of Wait::last.
-std::string describe_unmet(const CallRecord& message);
+std::string describe_unexpected(const CallRecord& message);
 // The wait in words; empty if there is none.
 std::string describe(const Wait& wait);
 

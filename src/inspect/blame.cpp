@@ -195,9 +195,9 @@ std::vector<Late> whom_it_awaits(const Job& job, const Waiting& waiting) {
   return late;
 }
 
-std::string unmet_by(const Wait& wait) {
+std::string unexpected_by(const Wait& wait) {
   const bool has = wait.kind == WaitKind::kRecv && wait.has_told != 0;
-  return has ? describe_unmet(wait.last) : "";
+  return has ? describe_unexpected(wait.last) : "";
 }
 
 std::string last_of(const Job& job, const Communicator& communicator, const RankSnapshot& rank) {
@@ -229,7 +229,7 @@ std::string text_of_far(const Job& job, const Waiting& waiting, const Late& late
                 late.rank->silent_s);
   return fmt::format("{} {} is awaited by {} in {} of \"{}\"{}", who, how,
                      job.name_of(*waiting.communicator, *waiting.rank), describe(wait),
-                     waiting.communicator->snapshot.name, told + unmet_by(wait));
+                     waiting.communicator->snapshot.name, told + unexpected_by(wait));
 }
 
 std::string advice_for_far(const Waiting& waiting, const Late& late) {

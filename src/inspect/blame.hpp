@@ -52,7 +52,7 @@ const CallRecord* record_of(const RankSnapshot& rank, uint64_t sequence);
 std::vector<int> odd_ones(const CommunicatorSnapshot& snapshot, uint64_t sequence);
 
 // Empty, or of a receive what has come instead: "; a message has come ...".
-std::string unmet_by(const Wait& wait);
+std::string unexpected_by(const Wait& wait);
 // "its last call was broadcast #4 (...), 14.0 s ago".
 std::string last_of(const Job& job, const Communicator& communicator, const RankSnapshot& rank);
 // The text about a rank on another host, by what it has told the rank that waits for it.

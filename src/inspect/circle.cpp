@@ -66,9 +66,9 @@ Blame blame_for_circle(const Job& job, std::span<const Waiting> circle) {
     text += fmt::format("{}{} in {} of \"{}\"", ranks.empty() ? "" : ", ",
                         job.name_of(*waiting.communicator, *waiting.rank), describe(*waiting.wait),
                         waiting.communicator->snapshot.name);
-    text += unmet_by(*waiting.wait);
+    text += unexpected_by(*waiting.wait);
     ranks.push_back(waiting.rank->number());
-    if (!unmet_by(*waiting.wait).empty()) cause = Cause::kUnmet;
+    if (!unexpected_by(*waiting.wait).empty()) cause = Cause::kUnmet;
   }
   const Waiting& first = circle.front();
   return {.cause = cause,

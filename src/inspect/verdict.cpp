@@ -149,7 +149,7 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
       text = waiting.wait->kind == WaitKind::kSend
                  ? fmt::format("{} has not received {} of {}", name, what, waits)
                  : fmt::format("{} has sent nothing that {} of {} takes{}", name, what, waits,
-                               unmet_by(*waiting.wait));
+                               unexpected_by(*waiting.wait));
       break;
     case Late::Why::kOther: text = fmt::format("{} is in another call than {}", name, what); break;
     case Late::Why::kElsewhere: break;  // of whom nothing is seen
@@ -211,7 +211,7 @@ void Judge::blame_one_that_is_here(const Waiting& waiting, const Late& late) {
   const bool busy = computes(job_, *process);
   Process lasting = *process;
   lasting.state = lasting_state(*process);
-  const bool other_message = !unmet_by(*waiting.wait).empty();
+  const bool other_message = !unexpected_by(*waiting.wait).empty();
   blame(other_message         ? Cause::kMessage
         : busy                ? Cause::kComputes
         : lacks_core(lasting) ? Cause::kShared

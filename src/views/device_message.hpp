@@ -60,7 +60,7 @@ class DeviceMessage : public DeviceOperation {
 
   const MessageArguments arguments_;
   bool on_device_ = false;  // its buffer
-  devices::Place place_;
+  devices::MemoryPlace place_;
   bool handed_over_ = false;  // a send: others may be handed over after it
   Turns turns_;               // in which its pieces are sent
   tutti_recv_info info_{};

@@ -9,13 +9,13 @@ namespace tutti {
 namespace {
 
 using devices::MemoryKind;
-using devices::Place;
+using devices::MemoryPlace;
 
 // Spare memory up to this length in all is kept for later pieces. The rest goes back to the driver.
 constexpr size_t kMostSpareBytes = 64 << 20;
 constexpr size_t kLeastBytes = 4096;
 
-std::string words_for(std::string_view name, const void* pointer, const Place& place) {
+std::string words_for(std::string_view name, const void* pointer, const MemoryPlace& place) {
   if (place.kind == MemoryKind::kForeign) {
     return fmt::format("{} {} is memory of a device in another context", name, pointer);
   }
@@ -112,11 +112,11 @@ Result<DeviceSide::Buffers> DeviceSide::find(std::string_view what, const void* 
                                              const void* recv) const {
   if (send == nullptr) send = recv;
   if (recv == nullptr) recv = send;
-  const Result<Place> of_send = context_->place_of(send);
+  const Result<MemoryPlace> of_send = context_->place_of(send);
   if (!of_send.ok()) return of_send.status().with_context(what);
-  const Result<Place> of_recv = send == recv ? of_send : context_->place_of(recv);
+  const Result<MemoryPlace> of_recv = send == recv ? of_send : context_->place_of(recv);
   if (!of_recv.ok()) return of_recv.status().with_context(what);
-  const auto is_no_use = [](const Place& place) {
+  const auto is_no_use = [](const MemoryPlace& place) {
     return place.kind == MemoryKind::kForeign || place.kind == MemoryKind::kBeyond;
   };
   const bool foreign = is_no_use(*of_send) || is_no_use(*of_recv);

@@ -68,13 +68,13 @@ class DeviceSide {
   // The places of a call's buffers; a null buffer counts as lying where the other does.
   struct Buffers {
     bool on_device = false;  // else of the host
-    devices::Place send;
-    devices::Place recv;
+    devices::MemoryPlace send;
+    devices::MemoryPlace recv;
   };
   // An error if they are neither of the device nor the host's. `what` names the call.
   Result<Buffers> find(std::string_view what, const void* send, const void* recv) const;
   // Whether it is memory of the view's device alone, and of an allocation that can be exported.
-  [[nodiscard]] bool is_of_device(const devices::Place& place) const {
+  [[nodiscard]] bool is_of_device(const devices::MemoryPlace& place) const {
     return place.kind == devices::MemoryKind::kDevice && place.allocation != 0 &&
            place.device == context_->native().device;
   }

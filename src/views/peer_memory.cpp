@@ -33,7 +33,7 @@ PeerMemory::~PeerMemory() {
 // are asked only when there is something new to show.
 void PeerMemory::drop_those_that_are_gone() {
   std::erase_if(exported_, [this](const Exported& one) {
-    const Result<devices::Place> now = context_.place_of(one.base);
+    const Result<devices::MemoryPlace> now = context_.place_of(one.base);
     if (now.ok() && now->allocation == one.allocation) return false;
     gone_.push_back(one.allocation);
     return true;
@@ -43,7 +43,7 @@ void PeerMemory::drop_those_that_are_gone() {
   exported_.erase(exported_.begin());
 }
 
-Result<const PeerMemory::Exported*> PeerMemory::export_of(const devices::Place& place) {
+Result<const PeerMemory::Exported*> PeerMemory::export_of(const devices::MemoryPlace& place) {
   const auto found = std::ranges::find(exported_, place.allocation, &Exported::allocation);
   if (found != exported_.end()) {
     std::rotate(found, found + 1, exported_.end());
@@ -56,7 +56,8 @@ Result<const PeerMemory::Exported*> PeerMemory::export_of(const devices::Place& 
   return &exported_.back();
 }
 
-Result<ExportedBuffer> PeerMemory::export_buffer(const void* buffer, const devices::Place& place) {
+Result<ExportedBuffer> PeerMemory::export_buffer(const void* buffer,
+                                                 const devices::MemoryPlace& place) {
   const std::lock_guard lock(mutex_);
   TUTTI_ASSIGN_OR_RETURN(const Exported* const found, export_of(place));
   const devices::MemoryHandle& handle = found->handle;
@@ -137,7 +138,7 @@ void PeerMemory::serve() {
 // The buffer of a rank that is a thread of this process.
 Result<std::byte*> PeerMemory::own(const ExportedBuffer& exported) {
   auto* const base = reinterpret_cast<std::byte*>(exported.base);
-  TUTTI_ASSIGN_OR_RETURN(const devices::Place place, context_.place_of(base));
+  TUTTI_ASSIGN_OR_RETURN(const devices::MemoryPlace place, context_.place_of(base));
   if (place.kind == devices::MemoryKind::kDevice) return base + exported.offset;
   return Status(Code::kUnsupported, "the buffer of a rank in this process is of another context");
 }

@@ -41,7 +41,7 @@ class PeerMemory {
   PeerMemory& operator=(const PeerMemory&) = delete;
 
   // A buffer of this process, which lies at `place`.
-  Result<ExportedBuffer> export_buffer(const void* buffer, const devices::Place& place);
+  Result<ExportedBuffer> export_buffer(const void* buffer, const devices::MemoryPlace& place);
   // An allocation of this process is about to be freed. Any thread.
   void forget(const void* base);
   // The allocations that are gone and of which peers have not been told yet.
@@ -93,7 +93,7 @@ class PeerMemory {
   };
 
   void drop_those_that_are_gone();
-  Result<const Exported*> export_of(const devices::Place& place);
+  Result<const Exported*> export_of(const devices::MemoryPlace& place);
   Result<std::byte*> find(int rank, const ExportedBuffer& exported);
   Result<std::byte*> open(int rank, const ExportedBuffer& exported, Fd fd);
   Result<std::byte*> own(const ExportedBuffer& exported);

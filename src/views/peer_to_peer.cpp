@@ -119,7 +119,7 @@ Status PeerToPeerCall::try_to_make_ready() {
   }
   TUTTI_RETURN_IF_ERROR(take_memory());
   const void* send = on_.call.send;
-  devices::Place of_send = buffers_.send;
+  devices::MemoryPlace of_send = buffers_.send;
   if (scaled_.data() != nullptr) {
     send = scaled_.data();
     TUTTI_ASSIGN_OR_RETURN(of_send, on_.side.context().place_of(send));
@@ -150,8 +150,8 @@ Status PeerToPeerCall::take_memory() {
   return take(bytes_between_, between_);
 }
 
-Status PeerToPeerCall::export_buffer(bool is_used, const void* buffer, const devices::Place& place,
-                                     ExportedBuffer& exported) {
+Status PeerToPeerCall::export_buffer(bool is_used, const void* buffer,
+                                     const devices::MemoryPlace& place, ExportedBuffer& exported) {
   if (!is_used) return {};
   if (!on_.side.is_of_device(place)) {
     return {Code::kUnsupported, "a buffer is not memory of the device alone"};

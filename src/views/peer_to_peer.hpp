@@ -63,7 +63,7 @@ class PeerToPeerCall {
   void make_ready();
   Status try_to_make_ready();
   Status take_memory();
-  Status export_buffer(bool is_used, const void* buffer, const devices::Place& place,
+  Status export_buffer(bool is_used, const void* buffer, const devices::MemoryPlace& place,
                        ExportedBuffer& exported);
   Status scale();
   Task agree();

@@ -144,7 +144,7 @@ class DeviceMemoryOf : public OnEveryApi {};
 
 TEST_P(DeviceMemoryOf, IsKnownByItsAddresses) {
   const DeviceMemory memory(context_, MemoryKind::kDevice, 1000);
-  const Result<Place> place = context_->place_of(memory.data() + 999);
+  const Result<MemoryPlace> place = context_->place_of(memory.data() + 999);
   ASSERT_TRUE(place.ok());
   EXPECT_EQ(place->kind, MemoryKind::kDevice);
   EXPECT_EQ(place->base, memory.data());

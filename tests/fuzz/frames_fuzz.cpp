@@ -33,37 +33,37 @@ class ScriptedPort final : public Port {
   [[nodiscard]] Status error() const override { return {Code::kSystem, "as the input says"}; }
   [[nodiscard]] bool closed() const override { return closed_; }
 
-  Posted post(Request& request) override {
-    if (request.kind == Request::Kind::kFrameIn) {
+  PostOutcome post(PortRequest& request) override {
+    if (request.kind == PortRequest::Kind::kFrameIn) {
       posted_[request.rail].push_back(&request);
-      return Posted::kYes;
+      return PostOutcome::kYes;
     }
-    if (is_broken(request.peer, request.rail)) return Posted::kFailed;
-    if (full) return Posted::kNotNow;
-    if (request.kind == Request::Kind::kFrameOut) note(request);
+    if (is_broken(request.peer, request.rail)) return PostOutcome::kFailed;
+    if (full) return PostOutcome::kNotNow;
+    if (request.kind == PortRequest::Kind::kFrameOut) note(request);
     under_way_.push_back(&request);
-    return Posted::kYes;
+    return PostOutcome::kYes;
   }
-  void cancel(Request& request) override {
-    if (std::erase(under_way_, &request) > 0) end(request, Completion::End::kCancelled);
+  void cancel(PortRequest& request) override {
+    if (std::erase(under_way_, &request) > 0) end(request, PortCompletion::End::kCancelled);
   }
   void cut(int peer, uint32_t rail) override {
     broken_[static_cast<size_t>(peer)] |= uint64_t{1} << rail;
     const auto requests = std::exchange(under_way_, {});
-    for (Request* request : requests) {
+    for (PortRequest* request : requests) {
       if (request->peer == peer && request->rail == rail) {
-        end(*request, Completion::End::kFailed);
+        end(*request, PortCompletion::End::kFailed);
       } else {
         under_way_.push_back(request);
       }
     }
   }
-  ptrdiff_t poll(std::span<Completion> ended) override {
+  ptrdiff_t poll(std::span<PortCompletion> ended) override {
     if (gone) return -1;
     if (ended_.empty()) return 0;
     size_t count = 0;
     while (count < ended.size() && !ended_.empty()) {
-      const bool alone = ended_.front().end != Completion::End::kDone;
+      const bool alone = ended_.front().end != PortCompletion::End::kDone;
       if (alone && count > 0) break;
       ended[count++] = ended_.front();
       ended_.pop_front();
@@ -74,21 +74,22 @@ class ScriptedPort final : public Port {
   void close() override { closed_ = true; }
 
   void deliver(uint32_t rail, std::span<const std::byte> frame) {
-    std::vector<Request*>& posted = posted_[rail % rails_];
+    std::vector<PortRequest*>& posted = posted_[rail % rails_];
     if (posted.empty()) return;
-    Request& request = *posted.back();
+    PortRequest& request = *posted.back();
     posted.pop_back();
     std::copy(frame.begin(), frame.end(), request.memory.get());
-    ended_.push_back({&request, frame.size(), Completion::End::kDone});
+    ended_.push_back({&request, frame.size(), PortCompletion::End::kDone});
   }
   // The network does one thing that it has been asked for.
   void finish(size_t which, bool fails) {
     if (under_way_.empty()) return;
-    Request& request = *under_way_[which % under_way_.size()];
+    PortRequest& request = *under_way_[which % under_way_.size()];
     if (fails) return cut(request.peer, request.rail);
     std::erase(under_way_, &request);
-    if (request.kind == Request::Kind::kPieceIn) std::fill_n(request.piece, request.bytes, fill);
-    end(request, Completion::End::kDone);
+    if (request.kind == PortRequest::Kind::kPieceIn)
+      std::fill_n(request.piece, request.bytes, fill);
+    end(request, PortCompletion::End::kDone);
   }
   void finish_all() {
     while (!under_way_.empty()) finish(0, false);
@@ -105,23 +106,23 @@ class ScriptedPort final : public Port {
   [[nodiscard]] bool is_broken(int peer, uint32_t rail) const {
     return (broken_[static_cast<size_t>(peer)] >> rail & 1) != 0;
   }
-  void note(const Request& request) {
+  void note(const PortRequest& request) {
     FrameHead head;
     std::memcpy(&head, request.memory.get(), sizeof head);
     const auto to = static_cast<size_t>(request.peer);
     sent[to] = std::max(sent[to], head.sequence + 1);
     if (head.kind == FrameKind::kRequest) last_id[to] = head.id;
   }
-  void end(Request& request, Completion::End how) {
+  void end(PortRequest& request, PortCompletion::End how) {
     ended_.push_back({&request, request.bytes, how});
   }
 
   const std::string where_ = "a script";
   const uint32_t rails_;
   bool closed_ = false;
-  std::vector<std::vector<Request*>> posted_;
-  std::vector<Request*> under_way_;
-  std::deque<Completion> ended_;
+  std::vector<std::vector<PortRequest*>> posted_;
+  std::vector<PortRequest*> under_way_;
+  std::deque<PortCompletion> ended_;
   std::vector<uint64_t> broken_;
 };
 

@@ -16,8 +16,8 @@
 namespace tutti::tcp {
 namespace {
 
-using frames::Completion;
-using frames::Request;
+using frames::PortCompletion;
+using frames::PortRequest;
 using tutti_test::fuzz::demand;
 using tutti_test::fuzz::Input;
 
@@ -54,9 +54,9 @@ void call_without_the_key(Input input) {
   }
 }
 
-Request frame_in() {
-  Request request;
-  request.kind = Request::Kind::kFrameIn;
+PortRequest frame_in() {
+  PortRequest request;
+  request.kind = PortRequest::Kind::kFrameIn;
   request.memory = std::make_unique<std::byte[]>(frames::kFrameBytes);
   return request;
 }
@@ -65,10 +65,10 @@ Request frame_in() {
 void come_in(Input input, bool sealed) {
   Ends ends;
   Inbox inbox;
-  std::vector<Request> posted(2);
-  for (Request& request : posted) inbox.frames.push(request = frame_in());
+  std::vector<PortRequest> posted(2);
+  for (PortRequest& request : posted) inbox.frames.push(request = frame_in());
   std::vector<std::byte> places[3];
-  std::vector<Request> pieces(3);
+  std::vector<PortRequest> pieces(3);
   DataConnection wire(inbox);
   auto stream = plain_stream();
   std::unique_ptr<Records> sender;
@@ -80,7 +80,7 @@ void come_in(Input input, bool sealed) {
   wire.begin(std::move(ends.here), std::move(stream));
   for (size_t i = 0; i < 3; ++i) {
     places[i].resize(input.number() * (i == 2 ? 400u : 1u));
-    pieces[i].kind = Request::Kind::kPieceIn;
+    pieces[i].kind = PortRequest::Kind::kPieceIn;
     pieces[i].piece = places[i].data();
     pieces[i].bytes = places[i].size();
     pieces[i].tag = i;
@@ -110,9 +110,9 @@ void come_in(Input input, bool sealed) {
     ends.say(bytes);
     wire.read();
     while (!inbox.empty()) {
-      const Completion ended = inbox.first();
+      const PortCompletion ended = inbox.first();
       inbox.remove_first();
-      if (ended.end == Completion::End::kDone) {
+      if (ended.end == PortCompletion::End::kDone) {
         demand(
             ended.bytes <= (is_frame(*ended.request) ? frames::kFrameBytes : ended.request->bytes),
             "nothing ends with more bytes than it has room for");

@@ -174,7 +174,7 @@ TEST(LevelZeroQueue, KnowsWhatAPointerIs) {
       return taken(application.context->place_of(pointer)).kind;
     };
     char* const device = application.ze.allocate<char>(5000, true);
-    const devices::Place place = taken(application.context->place_of(device + 4999));
+    const devices::MemoryPlace place = taken(application.context->place_of(device + 4999));
     EXPECT_EQ(place.kind, devices::MemoryKind::kDevice);
     EXPECT_EQ(place.base, device);
     EXPECT_EQ(place.bytes, 5000u);

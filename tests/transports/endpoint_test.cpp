@@ -152,19 +152,19 @@ TEST_P(Messages, ThatHaveMetNoReceiveAreKnownUntilTheyDo) {
       EXPECT_TRUE(self.wait_all(endpoint, std::span(&sent, 1)));
       return;
     }
-    EXPECT_TRUE(self.wait(endpoint, [&] { return endpoint.first_unmet(1).has_value(); }));
+    EXPECT_TRUE(self.wait(endpoint, [&] { return endpoint.first_unexpected(1).has_value(); }));
     for (const int peer : {1, kAnySource}) {
-      const std::optional<Unmet> unmet = endpoint.first_unmet(peer);
-      ASSERT_TRUE(unmet) << peer;
-      EXPECT_EQ(unmet->source, 1);
-      EXPECT_EQ(unmet->tag, 5u);
-      EXPECT_EQ(unmet->bytes, sizeof value);
+      const std::optional<MessageEnvelope> unexpected = endpoint.first_unexpected(peer);
+      ASSERT_TRUE(unexpected) << peer;
+      EXPECT_EQ(unexpected->source, 1);
+      EXPECT_EQ(unexpected->tag, 5u);
+      EXPECT_EQ(unexpected->bytes, sizeof value);
     }
-    EXPECT_FALSE(endpoint.first_unmet(0));
+    EXPECT_FALSE(endpoint.first_unexpected(0));
     Transfer received;
     endpoint.recv(1, 5, kExactTag, &value, sizeof value, received);
     EXPECT_TRUE(self.wait_all(endpoint, std::span(&received, 1)));
-    EXPECT_FALSE(endpoint.first_unmet(1));
+    EXPECT_FALSE(endpoint.first_unexpected(1));
   });
 }
 

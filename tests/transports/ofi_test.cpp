@@ -51,20 +51,20 @@ class Ofi : public testing::Test {
   void forge(FrameHead head, uint64_t payload) {
     std::vector<std::byte> frame(sizeof head + payload);
     std::memcpy(frame.data(), &head, sizeof head);
-    Request request{};
-    request.kind = Request::Kind::kFrameOut;
+    PortRequest request{};
+    request.kind = PortRequest::Kind::kFrameOut;
     request.peer = 1;
     request.memory = std::make_unique<std::byte[]>(frame.size());
     std::memcpy(request.memory.get(), frame.data(), frame.size());
     request.bytes = frame.size();
     bool posted = false;
-    Completion completion{};
+    PortCompletion completion{};
     ASSERT_TRUE(wait([&] {
-      if (!posted) posted = stranger_->post(request) == Posted::kYes;
+      if (!posted) posted = stranger_->post(request) == PostOutcome::kYes;
       if (completion.request == nullptr) stranger_->poll(std::span(&completion, 1));
       return completion.request != nullptr;
     }));
-    EXPECT_EQ(completion.end, Completion::End::kDone);
+    EXPECT_EQ(completion.end, PortCompletion::End::kDone);
   }
 
   std::vector<std::unique_ptr<FrameEndpoint>> ends_;

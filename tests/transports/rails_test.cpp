@@ -18,16 +18,16 @@ class FakePort final : public Port {
   explicit FakePort(std::string where) : where_(std::move(where)) {}
   [[nodiscard]] const std::string& where() const override { return where_; }
   [[nodiscard]] size_t most_receives() const override { return room; }
-  Posted post(Request& request) override {
+  PostOutcome post(PortRequest& request) override {
     posted.push_back(&request);
-    return fails ? Posted::kFailed : Posted::kYes;
+    return fails ? PostOutcome::kFailed : PostOutcome::kYes;
   }
-  void cancel(Request& request) override { cancelled.push_back(&request); }
-  ptrdiff_t poll(std::span<Completion> ended) override {
+  void cancel(PortRequest& request) override { cancelled.push_back(&request); }
+  ptrdiff_t poll(std::span<PortCompletion> ended) override {
     if (broken) return -1;
     size_t count = 0;
     while (count < ended.size() && !coming.empty()) {
-      const bool alone = coming.front().end != Completion::End::kDone;
+      const bool alone = coming.front().end != PortCompletion::End::kDone;
       if (alone && count > 0) break;
       ended[count++] = coming.front();
       coming.pop_front();
@@ -43,9 +43,9 @@ class FakePort final : public Port {
   bool fails = false;
   bool broken = false;
   bool is_closed = false;
-  std::deque<Completion> coming;
-  std::vector<Request*> posted;
-  std::vector<Request*> cancelled;
+  std::deque<PortCompletion> coming;
+  std::vector<PortRequest*> posted;
+  std::vector<PortRequest*> cancelled;
 
  private:
   const std::string where_;
@@ -62,25 +62,25 @@ class RailsAsOnePort : public testing::Test {
     }
     rails_ = std::make_unique<RailsPort>(std::move(ports));
   }
-  void end(size_t rail, int count, Completion::End how = Completion::End::kDone) {
+  void end(size_t rail, int count, PortCompletion::End how = PortCompletion::End::kDone) {
     for (int i = 0; i < count; ++i) fakes_[rail]->coming.push_back({&request_, rail, how});
   }
   // The rails from which something came, in order; "!": failed or cancelled.
   std::string poll(size_t room = 16) {
-    std::vector<Completion> ended(room);
+    std::vector<PortCompletion> ended(room);
     const ptrdiff_t count = rails_->poll(ended);
     if (count < 0) return "broken";
     std::string text;
     for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
       text += std::to_string(ended[i].bytes);
-      if (ended[i].end != Completion::End::kDone) text += "!";
+      if (ended[i].end != PortCompletion::End::kDone) text += "!";
     }
     return text;
   }
 
   std::vector<FakePort*> fakes_;
   std::unique_ptr<RailsPort> rails_;
-  Request request_{};
+  PortRequest request_{};
 };
 
 TEST_F(RailsAsOnePort, AreAllLookedAt) {
@@ -102,17 +102,17 @@ TEST_F(RailsAsOnePort, ABusyOneDoesNotHoldUpTheOthers) {
 
 TEST_F(RailsAsOnePort, WhatDidNotEndWellComesAloneWithItsError) {
   end(0, 2);
-  end(1, 1, Completion::End::kFailed);
+  end(1, 1, PortCompletion::End::kFailed);
   end(2, 1);
   EXPECT_EQ(poll(), "00");
   fakes_[2]->fails = true;
   request_.rail = 2;
-  EXPECT_EQ(rails_->post(request_), Posted::kFailed);
+  EXPECT_EQ(rails_->post(request_), PostOutcome::kFailed);
   EXPECT_EQ(rails_->error().message(), "rail 2, eth2: no carrier");
   EXPECT_EQ(poll(), "1!");
   EXPECT_EQ(rails_->error().message(), "rail 1, eth1: no carrier");
   EXPECT_EQ(poll(), "2");
-  end(1, 1, Completion::End::kCancelled);
+  end(1, 1, PortCompletion::End::kCancelled);
   EXPECT_EQ(poll(), "1!");
   EXPECT_EQ(poll(), "");
 }
@@ -128,7 +128,7 @@ TEST_F(RailsAsOnePort, ABrokenOneIsToldAfterWhatEndedBefore) {
 
 TEST_F(RailsAsOnePort, ARequestGoesTheWayThatItNames) {
   request_.rail = 1;
-  EXPECT_EQ(rails_->post(request_), Posted::kYes);
+  EXPECT_EQ(rails_->post(request_), PostOutcome::kYes);
   rails_->cancel(request_);
   EXPECT_EQ(fakes_[1]->posted.size() + fakes_[1]->cancelled.size(), 2u);
   for (const size_t other : {0u, 2u}) {

@@ -527,9 +527,9 @@ std::string congestion_control_after_some_messages(const std::string& name) {
   Inbox inbox;
   DataConnection wire(inbox);
   wire.begin(std::move(socket), plain_stream());
-  std::vector<frames::Request> messages(32);
-  for (frames::Request& message : messages) {
-    message.kind = frames::Request::Kind::kPieceOut;
+  std::vector<frames::PortRequest> messages(32);
+  for (frames::PortRequest& message : messages) {
+    message.kind = frames::PortRequest::Kind::kPieceOut;
     wire.send(message);
   }
   return congestion_control_of(wire.socket());

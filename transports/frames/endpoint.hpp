@@ -77,7 +77,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
   void close(const Status& reason);
 
   // ---- endpoint_frames.cpp: frames that come, and messages that begin
-  void take_frame(const Request& request, uint64_t bytes);
+  void take_frame(const PortRequest& request, uint64_t bytes);
   bool handle(int rank, const FrameHead& head, std::span<const std::byte> payload);
   void handle_eager(int rank, Tag tag, std::span<const std::byte> payload);
   bool handle_answer(int rank, const FrameHead& head);
@@ -107,9 +107,9 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
 
   // ---- endpoint_network.cpp: what the network says
   bool poll_until(const Transfer* wanted);
-  void completed(Request& request, uint64_t bytes);
-  void failed(Request& request, bool cancelled);
-  void refused(Request& request);
+  void completed(PortRequest& request, uint64_t bytes);
+  void failed(PortRequest& request, bool cancelled);
+  void refused(PortRequest& request);
   void handle_breaks();
   void warn_of(const RailLosses::Break& lost) const;
 

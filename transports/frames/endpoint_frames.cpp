@@ -30,7 +30,7 @@ UnexpectedMessage request_in(const FrameHead& head) {
 
 // ---- in ----
 
-void FrameEndpoint::take_frame(const Request& request, uint64_t bytes) {
+void FrameEndpoint::take_frame(const PortRequest& request, uint64_t bytes) {
   const std::optional<FrameHead> head = frames_.head_of(request, bytes);
   if (!head) return;
   const int rank = static_cast<int>(head->rank);

@@ -39,17 +39,17 @@ Status failure_of(const Port& port, std::string_view what) {
 
 bool FrameEndpoint::poll_until(const Transfer* wanted) {
   if (port().closed()) return false;
-  while (Request* const request = requests_.repost_waiting()) refused(*request);
+  while (PortRequest* const request = requests_.repost_waiting()) refused(*request);
   bool moved = false;
   handle_breaks();
-  Completion completions[kBatch];
+  PortCompletion completions[kBatch];
   for (int batch = 0; batch < kBatches && !port().closed(); ++batch) {
     const ptrdiff_t count = port().poll(completions);
     if (count < 0) close(failure_of(port(), "reading the completions of"));
     if (count <= 0) break;
     moved = true;
-    if (completions[0].end != Completion::End::kDone) {
-      failed(*completions[0].request, completions[0].end == Completion::End::kCancelled);
+    if (completions[0].end != PortCompletion::End::kDone) {
+      failed(*completions[0].request, completions[0].end == PortCompletion::End::kCancelled);
       continue;
     }
     for (ptrdiff_t i = 0; i < count && !port().closed(); ++i) {
@@ -62,34 +62,34 @@ bool FrameEndpoint::poll_until(const Transfer* wanted) {
   return moved;
 }
 
-void FrameEndpoint::completed(Request& request, uint64_t bytes) {
+void FrameEndpoint::completed(PortRequest& request, uint64_t bytes) {
   switch (request.kind) {
-    case Request::Kind::kFrameOut: {
+    case PortRequest::Kind::kFrameOut: {
       PendingTransfer* const send = std::exchange(request.operation, nullptr);
       // First: a frame that goes out next may fail, and end all transfers with the peer.
       if (send != nullptr) finish(*send, {});
       return frames_.went(request);
     }
-    case Request::Kind::kFrameIn:
+    case PortRequest::Kind::kFrameIn:
       take_frame(request, bytes);
       if (!port().closed() && !requests_.repost(request)) refused(request);
       return;
-    case Request::Kind::kPieceIn: return pieces_.came(request, bytes);
-    case Request::Kind::kPieceOut: return pieces_.went(request);
-    case Request::Kind::kConnection: return;
+    case PortRequest::Kind::kPieceIn: return pieces_.came(request, bytes);
+    case PortRequest::Kind::kPieceOut: return pieces_.went(request);
+    case PortRequest::Kind::kConnection: return;
   }
 }
 
-void FrameEndpoint::failed(Request& request, bool cancelled) {
+void FrameEndpoint::failed(PortRequest& request, bool cancelled) {
   switch (request.kind) {
-    case Request::Kind::kFrameOut: return frames_.failed(request);
-    case Request::Kind::kFrameIn:
+    case PortRequest::Kind::kFrameOut: return frames_.failed(request);
+    case PortRequest::Kind::kFrameIn:
       // The sender cannot be told: something too long comes from no rank of ours.
       if (!requests_.repost(request)) refused(request);
       return;
-    case Request::Kind::kPieceIn:
-    case Request::Kind::kPieceOut: return pieces_.failed(request, cancelled);
-    case Request::Kind::kConnection:
+    case PortRequest::Kind::kPieceIn:
+    case PortRequest::Kind::kPieceOut: return pieces_.failed(request, cancelled);
+    case PortRequest::Kind::kConnection:
       const Status& why = port().error();
       return rails_.note_break(request.peer, request.rail,
                                port().rails() > 1 ? why : why.with_context(port().where()));
@@ -110,8 +110,8 @@ void FrameEndpoint::lose(int rank, std::string_view what) {
 }
 
 // A receive could not be posted again: of a piece, its peer is lost; of frames, from anyone, all.
-void FrameEndpoint::refused(Request& request) {
-  if (request.kind == Request::Kind::kPieceIn) return pieces_.refused(request);
+void FrameEndpoint::refused(PortRequest& request) {
+  if (request.kind == PortRequest::Kind::kPieceIn) return pieces_.refused(request);
   close(failure_of(port(), "posting a receive with"));
 }
 

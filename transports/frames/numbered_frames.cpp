@@ -71,22 +71,22 @@ bool NumberedFrames::send(int rank, FrameHead head, const std::byte* payload,
   head.cookie = cookie_;
   head.rank = static_cast<uint32_t>(rank_);
   head.matched = credit.matched();
-  const Posted posted = post_numbered(rank, head, payload, operation);
-  if (posted == Posted::kFailed) owner_.lose(rank, "sending to it");
-  if (posted != Posted::kYes) return false;
+  const PostOutcome posted = post_numbered(rank, head, payload, operation);
+  if (posted == PostOutcome::kFailed) owner_.lose(rank, "sending to it");
+  if (posted != PostOutcome::kYes) return false;
   credit.note_told();
   return true;
 }
 
-Posted NumberedFrames::post_numbered(int rank, FrameHead& head, const std::byte* payload,
-                                     PendingTransfer* operation) {
+PostOutcome NumberedFrames::post_numbered(int rank, FrameHead& head, const std::byte* payload,
+                                          PendingTransfer* operation) {
   Peer& to = at(rank);
   // A peer that does not read holds up no more buffers than these. A frame that acknowledges others
   // must not wait for an acknowledgement.
   const size_t out = keeps_ ? to.unseen.size() : to.under_way;
   const bool acknowledges = keeps_ && head.kind == FrameKind::kCredit;
-  if (out >= kFramesOut && !acknowledges) return Posted::kNotNow;
-  Request& frame = requests_.take(Request::Kind::kFrameOut, rank, operation);
+  if (out >= kFramesOut && !acknowledges) return PostOutcome::kNotNow;
+  PortRequest& frame = requests_.take(PortRequest::Kind::kFrameOut, rank, operation);
   const uint64_t bytes = payload != nullptr ? head.bytes : 0;
   // A hello goes over each rail; then a rail's turn lasts as long as the longest frame.
   const bool hello = head.kind == FrameKind::kHello;
@@ -98,7 +98,7 @@ Posted NumberedFrames::post_numbered(int rank, FrameHead& head, const std::byte*
   std::memcpy(frame.memory.get(), &head, sizeof head);
   if (bytes > 0) std::memcpy(frame.memory.get() + sizeof head, payload, bytes);
   frame.bytes = sizeof head + bytes;
-  if (const Posted posted = post(frame); posted != Posted::kYes) {
+  if (const PostOutcome posted = post(frame); posted != PostOutcome::kYes) {
     requests_.give_back(frame);
     return posted;
   }
@@ -107,40 +107,40 @@ Posted NumberedFrames::post_numbered(int rank, FrameHead& head, const std::byte*
   ++to.under_way;
   if (keeps_) to.unseen.push_back(&frame);
   to.seen_told = head.seen;
-  return Posted::kYes;
+  return PostOutcome::kYes;
 }
 
-Posted NumberedFrames::post(Request& frame) {
+PostOutcome NumberedFrames::post(PortRequest& frame) {
   const int rank = frame.peer;
   frame.under_way = true;
   frame.seen = false;
   for (;;) {
-    const Posted posted = port().post(frame);
-    if (posted != Posted::kYes) frame.under_way = false;
-    if (posted != Posted::kFailed || !replace_rail(rank, frame.rail)) return posted;
-    if (at(rank).forgotten) return Posted::kFailed;
+    const PostOutcome posted = port().post(frame);
+    if (posted != PostOutcome::kYes) frame.under_way = false;
+    if (posted != PostOutcome::kFailed || !replace_rail(rank, frame.rail)) return posted;
+    if (at(rank).forgotten) return PostOutcome::kFailed;
     frame.under_way = true;
     frame.rail = rails_.left(rank, frame.rail);
   }
 }
 
-void NumberedFrames::post_again(Request& frame) {
+void NumberedFrames::post_again(PortRequest& frame) {
   const int rank = frame.peer;
   if (at(rank).forgotten) return;
   frame.rail = rails_.left(rank, frame.rail);
-  const Posted posted = post(frame);
-  if (posted == Posted::kYes) ++at(rank).under_way;
-  if (posted == Posted::kFailed) owner_.lose(rank, "sending to it");
+  const PostOutcome posted = post(frame);
+  if (posted == PostOutcome::kYes) ++at(rank).under_way;
+  if (posted == PostOutcome::kFailed) owner_.lose(rank, "sending to it");
 }
 
-void NumberedFrames::went(Request& frame) {
+void NumberedFrames::went(PortRequest& frame) {
   --at(frame.peer).under_way;
   frame.under_way = false;
   if (!keeps_ || frame.seen) return requests_.give_back(frame);
   if (rails_.lost(frame.peer, frame.rail)) post_again(frame);
 }
 
-void NumberedFrames::failed(Request& frame) {
+void NumberedFrames::failed(PortRequest& frame) {
   const int rank = frame.peer;
   if (replace_rail(rank, frame.rail)) return went(frame);
   --at(rank).under_way;
@@ -151,7 +151,7 @@ void NumberedFrames::failed(Request& frame) {
 
 // ---- in ----
 
-std::optional<FrameHead> NumberedFrames::head_of(const Request& frame, uint64_t bytes) const {
+std::optional<FrameHead> NumberedFrames::head_of(const PortRequest& frame, uint64_t bytes) const {
   FrameHead head{};
   if (bytes < sizeof head || bytes > kFrameBytes) return std::nullopt;
   std::memcpy(&head, frame.memory.get(), sizeof head);
@@ -190,7 +190,7 @@ void NumberedFrames::lose_rail(int rank, uint32_t rail, const Status& why) {
   at(rank).notices.push_front(head);
   owner_.wants_turn(rank);
   port().cut(rank, rail);  // what is under way ends, and is mended then
-  for (Request* const frame : std::vector<Request*>(at(rank).unseen)) {
+  for (PortRequest* const frame : std::vector<PortRequest*>(at(rank).unseen)) {
     if (frame->rail == rail && !frame->under_way && !frame->seen) post_again(*frame);
   }
 }
@@ -214,7 +214,7 @@ void NumberedFrames::forget(int rank) {
   Peer& other = at(rank);
   other.forgotten = true;
   other.in_order.forget();
-  for (Request* const frame : other.unseen) {
+  for (PortRequest* const frame : other.unseen) {
     frame->seen = true;
     if (!frame->under_way) requests_.give_back(*frame);
   }

@@ -53,8 +53,8 @@ class NumberedFrames {
   bool send_owed(int rank);
   [[nodiscard]] bool owes(int rank) const;
   // A frame is no longer under way; the second: it did not go.
-  void went(Request& frame);
-  void failed(Request& frame);
+  void went(PortRequest& frame);
+  void failed(PortRequest& frame);
   [[nodiscard]] uint32_t under_way(int rank) const { return at(rank).under_way; }
   // A notice is a frame without payload that waits for its turn.
   void add_notice(int rank, FrameKind kind, uint64_t id, Tag tag = 0, uint64_t upto = 0);
@@ -64,7 +64,7 @@ class NumberedFrames {
 
   // ---- in
   // The head of a frame that came; none if it is of no peer on this channel.
-  [[nodiscard]] std::optional<FrameHead> head_of(const Request& frame, uint64_t bytes) const;
+  [[nodiscard]] std::optional<FrameHead> head_of(const PortRequest& frame, uint64_t bytes) const;
   // Calls `handle(head, payload)` for the frames whose turn it is: see InOrder. False if any makes
   // no sense.
   bool take(int rank, const FrameHead& head, std::span<const std::byte> payload,
@@ -110,18 +110,18 @@ class NumberedFrames {
     uint32_t seen_told = 0;  // how many of its frames it knows to have come
     InOrder in_order;        // frames from it
     EagerCredit credit;
-    std::vector<Request*> unseen;  // frames to it that it has not said it has, the oldest first
-    std::list<FrameHead> notices;  // a list: most peers have none, and no memory for them
+    std::vector<PortRequest*> unseen;  // frames to it that it has not said it has, the oldest first
+    std::list<FrameHead> notices;      // a list: most peers have none, and no memory for them
     bool forgotten = false;
   };
   Peer& at(int rank) { return peers_[static_cast<size_t>(rank)]; }
   [[nodiscard]] const Peer& at(int rank) const { return peers_[static_cast<size_t>(rank)]; }
   Port& port() { return requests_.port(); }
 
-  Posted post_numbered(int rank, FrameHead& head, const std::byte* payload,
-                       PendingTransfer* operation);
-  Posted post(Request& frame);
-  void post_again(Request& frame);
+  PostOutcome post_numbered(int rank, FrameHead& head, const std::byte* payload,
+                            PendingTransfer* operation);
+  PostOutcome post(PortRequest& frame);
+  void post_again(PortRequest& frame);
   bool note_told(int rank, const FrameHead& head);
   bool note_seen(int rank, uint32_t seen);
   // Whether it has to be told how many of its frames have come.

@@ -9,13 +9,14 @@ namespace {
 constexpr uint32_t kPiecesOut = 16;  // to a peer; others have their turn then
 
 // The next piece of a message, for whose receive `index` stands.
-void name_piece(Request& piece, uint32_t index, const PendingTransfer& operation, uint32_t rails) {
+void name_piece(PortRequest& piece, uint32_t index, const PendingTransfer& operation,
+                uint32_t rails) {
   const uint64_t number = operation.begun / kPieceBytes;
   piece.tag = piece_tag(index, number);
   piece.rail = rail_of(operation.rail, number, rails);
 }
 
-bool receives(const Request& piece) { return piece.kind == Request::Kind::kPieceIn; }
+bool receives(const PortRequest& piece) { return piece.kind == PortRequest::Kind::kPieceIn; }
 
 }  // namespace
 
@@ -52,17 +53,17 @@ Put PieceProtocol::put_grant(PendingTransfer& receive) {
 bool PieceProtocol::post(PendingTransfer& receive) {
   if (!requests_.may_receive()) return false;
   const int rank = receive.peer;
-  Request& piece = requests_.take(Request::Kind::kPieceIn, rank, &receive);
+  PortRequest& piece = requests_.take(PortRequest::Kind::kPieceIn, rank, &receive);
   piece.piece = receive.drains ? requests_.sink() : receive.buffer + receive.begun;
   piece.bytes = std::min(kPieceBytes, receive.limit - receive.begun);
   name_piece(piece, receive.index, receive, port().rails());
   const uint64_t bytes = piece.bytes;
-  const Posted posted = is_lost(piece) ? Posted::kFailed : port().post(piece);
-  if (posted == Posted::kFailed && replace(piece)) {
+  const PostOutcome posted = is_lost(piece) ? PostOutcome::kFailed : port().post(piece);
+  if (posted == PostOutcome::kFailed && replace(piece)) {
     if (frames_.has_forgotten(rank)) return false;
-  } else if (posted != Posted::kYes) {
+  } else if (posted != PostOutcome::kYes) {
     requests_.give_back(piece);
-    if (posted == Posted::kFailed) {
+    if (posted == PostOutcome::kFailed) {
       owner_.give_up(rank, port().error().with_context("posting a receive"));
     }
     return false;
@@ -72,13 +73,13 @@ bool PieceProtocol::post(PendingTransfer& receive) {
 }
 
 // Posts a piece over a rail that is left, and asks for it.
-void PieceProtocol::expect_again(Request& piece) {
+void PieceProtocol::expect_again(PortRequest& piece) {
   const int rank = piece.peer;
   for (;;) {
     piece.rail = rails_.left(rank, piece.rail);
-    const Posted posted = port().post(piece);
-    if (posted == Posted::kYes) break;
-    if (posted == Posted::kFailed && frames_.replace_rail(rank, piece.rail)) continue;
+    const PostOutcome posted = port().post(piece);
+    if (posted == PostOutcome::kYes) break;
+    if (posted == PostOutcome::kFailed && frames_.replace_rail(rank, piece.rail)) continue;
     end(piece);
     return owner_.lose(rank, "receiving from it");
   }
@@ -104,7 +105,7 @@ bool PieceProtocol::take_grant(PendingTransfer& send, const FrameHead& head) {
 Put PieceProtocol::put_piece(PendingTransfer& send) {
   const int rank = send.peer;
   if (at(rank).out >= kPiecesOut) return Put::kNotNow;
-  Request& piece = requests_.take(Request::Kind::kPieceOut, rank, &send);
+  PortRequest& piece = requests_.take(PortRequest::Kind::kPieceOut, rank, &send);
   piece.piece = send.buffer + send.begun;
   piece.bytes = std::min(kPieceBytes, send.granted - send.begun);
   name_piece(piece, static_cast<uint32_t>(send.partner), send, port().rails());
@@ -114,7 +115,7 @@ Put PieceProtocol::put_piece(PendingTransfer& send) {
     return Put::kYes;
   }
   const uint64_t bytes = piece.bytes;
-  if (post_out(piece) != Posted::kYes) return Put::kNotNow;
+  if (post_out(piece) != PostOutcome::kYes) return Put::kNotNow;
   send.begun += bytes;
   return Put::kYes;
 }
@@ -131,28 +132,28 @@ bool PieceProtocol::send_again(PendingTransfer& send, const FrameHead& head) {
   if (operation_of(head.tag) != static_cast<uint32_t>(send.partner) || offset >= send.limit) {
     return false;
   }
-  Request& piece = requests_.take(Request::Kind::kPieceOut, rank, &send);
+  PortRequest& piece = requests_.take(PortRequest::Kind::kPieceOut, rank, &send);
   piece.piece = send.buffer + offset;
   piece.bytes = std::min(kPieceBytes, send.limit - offset);
   piece.tag = head.tag;
   piece.rail = rail;
-  if (post_out(piece) == Posted::kNotNow && !frames_.replace_rail(rank, rail)) {
+  if (post_out(piece) == PostOutcome::kNotNow && !frames_.replace_rail(rank, rail)) {
     owner_.lose(rank, "sending to it");
   }
   return true;
 }
 
 // Gives a piece to the network. If that fails, its rail or its peer is lost.
-Posted PieceProtocol::post_out(Request& piece) {
+PostOutcome PieceProtocol::post_out(PortRequest& piece) {
   const int rank = piece.peer;
-  const Posted posted = port().post(piece);
-  if (posted == Posted::kYes) {
+  const PostOutcome posted = port().post(piece);
+  if (posted == PostOutcome::kYes) {
     ++at(rank).out;
     return posted;
   }
   const uint32_t rail = piece.rail;
   requests_.give_back(piece);
-  if (posted == Posted::kFailed && !frames_.replace_rail(rank, rail)) {
+  if (posted == PostOutcome::kFailed && !frames_.replace_rail(rank, rail)) {
     owner_.lose(rank, "sending to it");
   }
   return posted;
@@ -172,7 +173,7 @@ bool PieceProtocol::has_gone(const PendingTransfer& send) const {
 
 // ---- a piece that is no longer under way -------------------------------------------------------
 
-void PieceProtocol::came(Request& piece, uint64_t bytes) {
+void PieceProtocol::came(PortRequest& piece, uint64_t bytes) {
   const uint64_t expected = piece.bytes;
   const int rank = piece.peer;
   if (bytes == expected) piece.operation->moved += bytes;
@@ -183,12 +184,12 @@ void PieceProtocol::came(Request& piece, uint64_t bytes) {
                                 bytes, expected));
 }
 
-void PieceProtocol::went(Request& piece) {
+void PieceProtocol::went(PortRequest& piece) {
   piece.operation->moved += piece.bytes;
   end(piece);
 }
 
-void PieceProtocol::failed(Request& piece, bool cancelled) {
+void PieceProtocol::failed(PortRequest& piece, bool cancelled) {
   const int rank = piece.peer;
   const bool comes = receives(piece);
   const bool ends = piece.operation->is(PendingTransfer::Phase::kEnding);
@@ -204,7 +205,7 @@ void PieceProtocol::failed(Request& piece, bool cancelled) {
   if (!withdrawn) owner_.lose(rank, comes ? "receiving from it" : "sending to it");
 }
 
-void PieceProtocol::refused(Request& piece) {
+void PieceProtocol::refused(PortRequest& piece) {
   const int rank = piece.peer;
   const Status why = port().error().with_context("posting a receive");
   end(piece);
@@ -213,7 +214,7 @@ void PieceProtocol::refused(Request& piece) {
 
 // Whether other rails stand in for that of a piece which failed. Then it is expected again, or its
 // receiver asks for it.
-bool PieceProtocol::replace(Request& piece) {
+bool PieceProtocol::replace(PortRequest& piece) {
   if (!frames_.replace_rail(piece.peer, piece.rail)) return false;
   if (receives(piece) && !piece.operation->is(PendingTransfer::Phase::kEnding)) {
     expect_again(piece);
@@ -224,7 +225,7 @@ bool PieceProtocol::replace(Request& piece) {
 }
 
 // A piece is no longer under way, whether it came over or not.
-void PieceProtocol::end(Request& piece) {
+void PieceProtocol::end(PortRequest& piece) {
   PendingTransfer& operation = *piece.operation;
   const bool comes = receives(piece);
   if (!comes) --at(piece.peer).out;

@@ -61,11 +61,11 @@ class PieceProtocol {
   bool note_taken(PendingTransfer& send);
 
   // ---- a piece that is no longer under way
-  void came(Request& piece, uint64_t bytes);
-  void went(Request& piece);
-  void failed(Request& piece, bool cancelled);
+  void came(PortRequest& piece, uint64_t bytes);
+  void went(PortRequest& piece);
+  void failed(PortRequest& piece, bool cancelled);
   // A piece could not be posted again.
-  void refused(Request& piece);
+  void refused(PortRequest& piece);
 
  private:
   struct Peer {
@@ -74,16 +74,16 @@ class PieceProtocol {
   };
   Peer& at(int rank) { return peers_[static_cast<size_t>(rank)]; }
   Port& port() { return requests_.port(); }
-  [[nodiscard]] bool is_lost(const Request& piece) const {
+  [[nodiscard]] bool is_lost(const PortRequest& piece) const {
     return rails_.mends() && rails_.lost(piece.peer, piece.rail);
   }
 
   bool post(PendingTransfer& receive);
-  Posted post_out(Request& piece);
+  PostOutcome post_out(PortRequest& piece);
   [[nodiscard]] bool has_gone(const PendingTransfer& send) const;
-  bool replace(Request& piece);
-  void expect_again(Request& piece);
-  void end(Request& piece);
+  bool replace(PortRequest& piece);
+  void expect_again(PortRequest& piece);
+  void end(PortRequest& piece);
 
   Owner& owner_;
   Requests& requests_;

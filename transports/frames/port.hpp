@@ -22,7 +22,7 @@ struct PendingTransfer;
 // Something the network has been asked to do. While it has not been, it lies idle in a queue of its
 // endpoint (requests.hpp). A kConnection is made by the port itself, which ends it as failed when
 // the connection to its peer breaks. Not all ports do.
-struct Request {
+struct PortRequest {
   enum class Kind : uint8_t { kFrameOut, kFrameIn, kPieceOut, kPieceIn, kConnection };
 
   alignas(16) std::byte context[64];  // the port's, while the request is under way; first
@@ -36,16 +36,16 @@ struct Request {
   uint32_t rail = 0;                     // by which it goes, or comes
   bool under_way = false;                // a frame that is kept until its peer has seen it
   bool seen = false;                     // which it has
-  Request* previous = nullptr;
-  Request* next = nullptr;
+  PortRequest* previous = nullptr;
+  PortRequest* next = nullptr;
 };
 
-enum class Posted : uint8_t { kYes, kNotNow, kFailed };
+enum class PostOutcome : uint8_t { kYes, kNotNow, kFailed };
 
 // The end of a request.
-struct Completion {
+struct PortCompletion {
   enum class End : uint8_t { kDone, kCancelled, kFailed };
-  Request* request;
+  PortRequest* request;
   uint64_t bytes;  // received
   End end;
 };
@@ -69,14 +69,14 @@ class Port {
 
   // Begins what the request says; until its completion its memory is the network's. kNotNow: there
   // is no room, and there will be after a poll. kFailed: error() says why.
-  virtual Posted post(Request& request) = 0;
+  virtual PostOutcome post(PortRequest& request) = 0;
   // Withdraws a receive that is not wanted any more. It ends like others, as kCancelled if nothing
   // has come.
-  virtual void cancel(Request& request) = 0;
+  virtual void cancel(PortRequest& request) = 0;
   // Moves data; returns how many of `ended` it has filled in, 0 if nothing has ended. Negative: the
   // port is of no use any more, error() says why. One that did not end as kDone comes alone, so
   // that error() can be about it.
-  virtual ptrdiff_t poll(std::span<Completion> ended) = 0;
+  virtual ptrdiff_t poll(std::span<PortCompletion> ended) = 0;
   // The reason why the last post() or poll() failed, without saying what was tried.
   [[nodiscard]] virtual Status error() const = 0;
 

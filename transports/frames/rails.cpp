@@ -27,13 +27,13 @@ Status RailsPort::error_of(size_t rail) const {
       fmt::format("rail {}, {}", rail, rails_[rail]->where()));
 }
 
-Posted RailsPort::post(Request& request) {
-  const Posted posted = rails_[request.rail]->post(request);
-  if (posted == Posted::kFailed) error_ = error_of(request.rail);
+PostOutcome RailsPort::post(PortRequest& request) {
+  const PostOutcome posted = rails_[request.rail]->post(request);
+  if (posted == PostOutcome::kFailed) error_ = error_of(request.rail);
   return posted;
 }
 
-ptrdiff_t RailsPort::poll(std::span<Completion> ended) {
+ptrdiff_t RailsPort::poll(std::span<PortCompletion> ended) {
   if (held_) {
     ended[0] = held_->completion;
     error_ = std::move(held_->error);
@@ -47,11 +47,11 @@ ptrdiff_t RailsPort::poll(std::span<Completion> ended) {
     next_ = (rail + 1) % rails_.size();
     const ptrdiff_t count = rails_[rail]->poll(ended.subspan(filled));
     if (count == 0) continue;
-    Request* const first = count > 0 ? ended[filled].request : nullptr;
-    if (first != nullptr && first->kind == Request::Kind::kConnection) {
+    PortRequest* const first = count > 0 ? ended[filled].request : nullptr;
+    if (first != nullptr && first->kind == PortRequest::Kind::kConnection) {
       first->rail = static_cast<uint32_t>(rail);
     }
-    if (count > 0 && ended[filled].end == Completion::End::kDone) {
+    if (count > 0 && ended[filled].end == PortCompletion::End::kDone) {
       filled += static_cast<size_t>(count);
       continue;
     }

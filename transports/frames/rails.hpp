@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Several ports as one, each a rail of it: interfaces of this rank that carry side by side. The
-// endpoint says which rail each request takes (Request::rail).
+// endpoint says which rail each request takes (PortRequest::rail).
 #pragma once
 
 #include <memory>
@@ -27,10 +27,10 @@ class RailsPort final : public Port {
   [[nodiscard]] bool refuses() const override;
   void cut(int peer, uint32_t rail) override { rails_[rail]->cut(peer, 0); }
   [[nodiscard]] size_t most_receives() const override;
-  Posted post(Request& request) override;
-  void cancel(Request& request) override { rails_[request.rail]->cancel(request); }
+  PostOutcome post(PortRequest& request) override;
+  void cancel(PortRequest& request) override { rails_[request.rail]->cancel(request); }
   // Looks at all rails, beginning with another one whenever there was no room for all.
-  ptrdiff_t poll(std::span<Completion> ended) override;
+  ptrdiff_t poll(std::span<PortCompletion> ended) override;
   // Names the rail.
   [[nodiscard]] Status error() const override { return error_; }
   void close() override;
@@ -40,7 +40,7 @@ class RailsPort final : public Port {
   // A completion that must be reported alone, and came when others had ended already.
   struct Held {
     ptrdiff_t count;
-    Completion completion;
+    PortCompletion completion;
     Status error;
   };
   [[nodiscard]] Status error_of(size_t rail) const;

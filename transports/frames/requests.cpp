@@ -30,86 +30,87 @@ Requests::Requests(std::unique_ptr<Port> port)
 Status Requests::open() {
   for (uint32_t rail = 0; rail < port_->rails(); ++rail) {
     for (size_t i = frames_in(*port_); i > 0; --i) {
-      Request& frame = requests_.emplace_back();
-      frame.kind = Request::Kind::kFrameIn;
+      PortRequest& frame = requests_.emplace_back();
+      frame.kind = PortRequest::Kind::kFrameIn;
       frame.memory = std::make_unique_for_overwrite<std::byte[]>(kFrameBytes);
       frame.rail = rail;
-      if (port_->post(frame) == Posted::kYes) continue;
+      if (port_->post(frame) == PostOutcome::kYes) continue;
       return port_->error().with_context(fmt::format("posting a receive with {}", port_->where()));
     }
   }
   return {};
 }
 
-Request& Requests::take(Request::Kind kind, int peer, PendingTransfer* operation) {
-  const bool is_frame = kind == Request::Kind::kFrameOut;
-  match::Queue<Request>& idle = is_frame ? idle_frames_ : idle_pieces_;
+PortRequest& Requests::take(PortRequest::Kind kind, int peer, PendingTransfer* operation) {
+  const bool is_frame = kind == PortRequest::Kind::kFrameOut;
+  match::Queue<PortRequest>& idle = is_frame ? idle_frames_ : idle_pieces_;
   if (idle.empty()) {
-    Request& added = requests_.emplace_back();
+    PortRequest& added = requests_.emplace_back();
     if (is_frame) added.memory = std::make_unique_for_overwrite<std::byte[]>(kFrameBytes);
     idle.push(added);
   }
-  Request& request = *idle.first();
+  PortRequest& request = *idle.first();
   idle.remove(request);
   request.kind = kind;
   request.peer = peer;
   request.operation = operation;
-  if (kind == Request::Kind::kPieceIn) ++receiving_;
+  if (kind == PortRequest::Kind::kPieceIn) ++receiving_;
   return request;
 }
 
-void Requests::give_back(Request& request) {
-  if (request.kind == Request::Kind::kPieceIn) --receiving_;
+void Requests::give_back(PortRequest& request) {
+  if (request.kind == PortRequest::Kind::kPieceIn) --receiving_;
   request.operation = nullptr;
-  (request.kind == Request::Kind::kFrameOut ? idle_frames_ : idle_pieces_).push(request);
+  (request.kind == PortRequest::Kind::kFrameOut ? idle_frames_ : idle_pieces_).push(request);
 }
 
-bool Requests::repost(Request& request) {
-  const Posted posted = port_->post(request);
-  if (posted == Posted::kNotNow) later_.push(request);
-  return posted != Posted::kFailed;
+bool Requests::repost(PortRequest& request) {
+  const PostOutcome posted = port_->post(request);
+  if (posted == PostOutcome::kNotNow) later_.push(request);
+  return posted != PostOutcome::kFailed;
 }
 
-Request* Requests::repost_waiting() {
+PortRequest* Requests::repost_waiting() {
   while (!later_.empty() && !port_->closed()) {
-    Request& request = *later_.first();
-    const Posted posted = port_->post(request);
-    if (posted == Posted::kNotNow) return nullptr;
+    PortRequest& request = *later_.first();
+    const PostOutcome posted = port_->post(request);
+    if (posted == PostOutcome::kNotNow) return nullptr;
     later_.remove(request);
-    if (posted == Posted::kFailed) return &request;
+    if (posted == PostOutcome::kFailed) return &request;
   }
   return nullptr;
 }
 
 namespace {
 
-bool is_piece_of(const Request& request, const PendingTransfer& operation) {
-  return request.operation == &operation && request.kind != Request::Kind::kFrameOut;
+bool is_piece_of(const PortRequest& request, const PendingTransfer& operation) {
+  return request.operation == &operation && request.kind != PortRequest::Kind::kFrameOut;
 }
 
 }  // namespace
 
 bool Requests::under_way(const PendingTransfer& operation) const {
   return std::ranges::any_of(
-      requests_, [&](const Request& request) { return is_piece_of(request, operation); });
+      requests_, [&](const PortRequest& request) { return is_piece_of(request, operation); });
 }
 
 bool Requests::in_flight(const PendingTransfer& operation) const {
-  return std::ranges::any_of(requests_, [&](const Request& request) {
+  return std::ranges::any_of(requests_, [&](const PortRequest& request) {
     return is_piece_of(request, operation) && request.piece != sink_.get();
   });
 }
 
 void Requests::withdraw(const PendingTransfer& operation) {
-  for (Request& request : requests_) {
+  for (PortRequest& request : requests_) {
     if (request.operation != &operation) continue;
-    if (request.kind == Request::Kind::kFrameOut) request.operation = nullptr;  // has its own copy
-    if (request.kind == Request::Kind::kPieceIn && !port_->closed()) port_->cancel(request);
+    if (request.kind == PortRequest::Kind::kFrameOut)
+      request.operation = nullptr;  // has its own copy
+    if (request.kind == PortRequest::Kind::kPieceIn && !port_->closed()) port_->cancel(request);
   }
 }
 
 void Requests::forget_operations() {
-  for (Request& request : requests_) request.operation = nullptr;
+  for (PortRequest& request : requests_) request.operation = nullptr;
 }
 
 std::byte* Requests::sink() {

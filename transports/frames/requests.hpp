@@ -24,16 +24,16 @@ class Requests {
 
   // Takes an idle request. `operation` is the one that a piece is of, or the eager send that ends
   // with a frame; null if none does.
-  Request& take(Request::Kind kind, int peer, PendingTransfer* operation);
-  void give_back(Request& request);
+  PortRequest& take(PortRequest::Kind kind, int peer, PendingTransfer* operation);
+  void give_back(PortRequest& request);
   // Whether the network takes another piece to receive besides the frames.
   [[nodiscard]] bool may_receive() const { return receiving_ < most_receiving_; }
 
   // Posts a receive again, now or later; false if the network refuses.
-  bool repost(Request& request);
+  bool repost(PortRequest& request);
   // Posts the receives that were put off. Returns one that the network refuses; null: it refused
   // none.
-  Request* repost_waiting();
+  PortRequest* repost_waiting();
 
   // Whether a piece of the operation is under way, be it to the sink; and whether the network may
   // still touch the operation's buffer.
@@ -49,11 +49,11 @@ class Requests {
  private:
   std::unique_ptr<Port> port_;
   const uint64_t most_receiving_;
-  uint64_t receiving_ = 0;        // pieces
-  std::deque<Request> requests_;  // grows only; a deque, for addresses must stay
-  match::Queue<Request> idle_frames_;
-  match::Queue<Request> idle_pieces_;
-  match::Queue<Request> later_;  // receives that the network had no room for
+  uint64_t receiving_ = 0;            // pieces
+  std::deque<PortRequest> requests_;  // grows only; a deque, for addresses must stay
+  match::Queue<PortRequest> idle_frames_;
+  match::Queue<PortRequest> idle_pieces_;
+  match::Queue<PortRequest> later_;  // receives that the network had no room for
   std::unique_ptr<std::byte[]> sink_;
 };
 

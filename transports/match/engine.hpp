@@ -59,12 +59,13 @@ class Engine : public Endpoint {
     return have_all_left(rank_, ranks(), [this](int peer) { return has_left(peer); });
   }
   [[nodiscard]] uint64_t eager_bytes() const final { return Types::kEagerBytes; }
-  [[nodiscard]] std::optional<Unmet> first_unmet(int peer, Tag tag, Tag mask) const final {
+  [[nodiscard]] std::optional<MessageEnvelope> first_unexpected(int peer, Tag tag,
+                                                                Tag mask) const final {
     if (peer != kAnySource && !is_rank(peer)) return std::nullopt;
     const Unexpected* const message = matching_.first_message(peer, tag, mask);
     if (message == nullptr) return std::nullopt;
     const int source = static_cast<const Link&>(*this).number_of(message->source);
-    return Unmet{.source = source, .tag = message->tag, .bytes = message->bytes};
+    return MessageEnvelope{.source = source, .tag = message->tag, .bytes = message->bytes};
   }
 
  protected:

@@ -9,9 +9,9 @@
 namespace tutti::mpi {
 namespace {
 
-using frames::Completion;
-using frames::Posted;
-using frames::Request;
+using frames::PortCompletion;
+using frames::PortRequest;
+using frames::PostOutcome;
 
 // MPI sets no limit, but looks at all that are posted in every poll.
 constexpr size_t kMostReceives = 256;
@@ -22,12 +22,13 @@ constexpr int kMostEnds = 16;
 constexpr int64_t kFramesMs = 100;
 constexpr int64_t kPiecesMs = 1000;
 
-bool is_piece(const Request& request) {
-  return request.kind == Request::Kind::kPieceIn || request.kind == Request::Kind::kPieceOut;
+bool is_piece(const PortRequest& request) {
+  return request.kind == PortRequest::Kind::kPieceIn ||
+         request.kind == PortRequest::Kind::kPieceOut;
 }
 
-bool receives(const Request& request) {
-  return request.kind == Request::Kind::kPieceIn || request.kind == Request::Kind::kFrameIn;
+bool receives(const PortRequest& request) {
+  return request.kind == PortRequest::Kind::kPieceIn || request.kind == PortRequest::Kind::kFrameIn;
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ const std::string& MpiPort::where() const { return library()->version; }
 size_t MpiPort::most_receives() const { return kMostReceives; }
 
 // Negative if MPI has not so many tags.
-int MpiPort::tag_of(const Request& request) const {
+int MpiPort::tag_of(const PortRequest& request) const {
   uint64_t number = 0;
   if (is_piece(request)) {
     number = 1 + frames::operation_of(request.tag) * kPieceNumbers +
@@ -54,43 +55,43 @@ int MpiPort::tag_of(const Request& request) const {
   return tag <= static_cast<uint64_t>(group_->highest_tag()) ? static_cast<int>(tag) : -1;
 }
 
-int MpiPort::begin(Request& request, int tag) {
+int MpiPort::begin(PortRequest& request, int tag) {
   switch (request.kind) {
-    case Request::Kind::kFrameOut:
+    case PortRequest::Kind::kFrameOut:
       return table().send(requests_, request.memory.get(), request.bytes, request.peer, tag,
                           &request);
-    case Request::Kind::kFrameIn:
+    case PortRequest::Kind::kFrameIn:
       return table().receive(requests_, request.memory.get(), frames::kFrameBytes,
                              TUTTI_MPI_ANY_PEER, tag, &request);
-    case Request::Kind::kPieceOut:
+    case PortRequest::Kind::kPieceOut:
       return table().send(requests_, request.piece, request.bytes, request.peer, tag, &request);
-    case Request::Kind::kPieceIn:
-    case Request::Kind::kConnection: break;
+    case PortRequest::Kind::kPieceIn:
+    case PortRequest::Kind::kConnection: break;
   }
   return table().receive(requests_, request.piece, request.bytes, request.peer, tag, &request);
 }
 
-Posted MpiPort::post(Request& request) {
+PostOutcome MpiPort::post(PortRequest& request) {
   const int tag = tag_of(request);
   if (tag < 0) {
     error_ = Status::format(Code::kUnsupported,
                             "too many messages are under way: this MPI has no tags above {}",
                             group_->highest_tag());
-    return Posted::kFailed;
+    return PostOutcome::kFailed;
   }
   const Turn turn;
   const int code = begin(request, tag);
-  if (code == 0) return Posted::kYes;
+  if (code == 0) return PostOutcome::kYes;
   error_ = reason(code);
-  return Posted::kFailed;
+  return PostOutcome::kFailed;
 }
 
-void MpiPort::cancel(Request& request) {
+void MpiPort::cancel(PortRequest& request) {
   const Turn turn;
   (void)table().cancel(requests_, &request);
 }
 
-ptrdiff_t MpiPort::poll(std::span<Completion> ended) {
+ptrdiff_t MpiPort::poll(std::span<PortCompletion> ended) {
   const Turn turn(Turn::If::kFree);
   if (!turn.is_ours()) return 0;  // whoever has it moves our data as well
   tutti_mpi_end ends[kMostEnds];
@@ -101,11 +102,11 @@ ptrdiff_t MpiPort::poll(std::span<Completion> ended) {
     return -1;
   }
   for (int i = 0; i < count; ++i) {
-    const auto how = ends[i].how == TUTTI_MPI_DONE        ? Completion::End::kDone
-                     : ends[i].how == TUTTI_MPI_CANCELLED ? Completion::End::kCancelled
-                                                          : Completion::End::kFailed;
-    ended[static_cast<size_t>(i)] = {static_cast<Request*>(ends[i].owner), ends[i].bytes, how};
-    if (how == Completion::End::kFailed) error_ = reason(ends[i].error);
+    const auto how = ends[i].how == TUTTI_MPI_DONE        ? PortCompletion::End::kDone
+                     : ends[i].how == TUTTI_MPI_CANCELLED ? PortCompletion::End::kCancelled
+                                                          : PortCompletion::End::kFailed;
+    ended[static_cast<size_t>(i)] = {static_cast<PortRequest*>(ends[i].owner), ends[i].bytes, how};
+    if (how == PortCompletion::End::kFailed) error_ = reason(ends[i].error);
   }
   return count;
 }
@@ -137,7 +138,7 @@ void MpiPort::close() {
   {
     const Turn turn;
     for (int i = 0; i < table().count(requests); ++i) {
-      const auto& request = *static_cast<Request*>(table().owner(requests, i));
+      const auto& request = *static_cast<PortRequest*>(table().owner(requests, i));
       has_pieces = has_pieces || is_piece(request);
       if (receives(request)) (void)table().cancel(requests, table().owner(requests, i));
     }
@@ -147,7 +148,7 @@ void MpiPort::close() {
   if (drained) return table().free_requests(requests);
   Orphans orphans{group_, requests, {}};
   for (int i = 0; i < table().count(requests); ++i) {
-    auto& request = *static_cast<Request*>(table().owner(requests, i));
+    auto& request = *static_cast<PortRequest*>(table().owner(requests, i));
     if (!is_piece(request)) orphans.memory.push_back(std::move(request.memory));
   }
   adopt(std::move(orphans));

@@ -21,9 +21,9 @@ class MpiPort final : public frames::Port {
 
   [[nodiscard]] const std::string& where() const override;
   [[nodiscard]] size_t most_receives() const override;
-  frames::Posted post(frames::Request& request) override;
-  void cancel(frames::Request& request) override;
-  ptrdiff_t poll(std::span<frames::Completion> ended) override;
+  frames::PostOutcome post(frames::PortRequest& request) override;
+  void cancel(frames::PortRequest& request) override;
+  ptrdiff_t poll(std::span<frames::PortCompletion> ended) override;
   [[nodiscard]] Status error() const override { return error_; }
   // May take a second if a peer does not go on with what it has begun.
   void close() override;
@@ -32,8 +32,8 @@ class MpiPort final : public frames::Port {
  private:
   MpiPort(std::shared_ptr<Group> group, void* requests, int channel, int channels)
       : group_(std::move(group)), requests_(requests), channel_(channel), channels_(channels) {}
-  int begin(frames::Request& request, int tag);
-  [[nodiscard]] int tag_of(const frames::Request& request) const;
+  int begin(frames::PortRequest& request, int tag);
+  [[nodiscard]] int tag_of(const frames::PortRequest& request) const;
   bool drain(int64_t deadline_ms);
 
   std::shared_ptr<Group> group_;

@@ -12,12 +12,12 @@
 namespace tutti::ofi {
 namespace {
 
-using frames::Completion;
-using frames::Posted;
-using frames::Request;
+using frames::PortCompletion;
+using frames::PortRequest;
+using frames::PostOutcome;
 
 // Completions name the context, which is the first in its request.
-static_assert(sizeof(fi_context2) <= sizeof(Request::context));
+static_assert(sizeof(fi_context2) <= sizeof(PortRequest::context));
 
 constexpr size_t kDepth = 512;  // operations under way, if the provider has room for so many
 
@@ -121,36 +121,36 @@ Status OfiPort::insert(const std::vector<std::string>& addresses) {
 // ---- requests -----------------------------------------------------------------------------------
 
 // 0, or libfabric's negative number.
-ssize_t OfiPort::begin(Request& request) {
+ssize_t OfiPort::begin(PortRequest& request) {
   fid_ep* endpoint = endpoint_.get();
   switch (request.kind) {
-    case Request::Kind::kFrameOut:
+    case PortRequest::Kind::kFrameOut:
       return fi_send(endpoint, request.memory.get(), request.bytes, nullptr, peer(request.peer),
                      &request.context);
-    case Request::Kind::kFrameIn:
+    case PortRequest::Kind::kFrameIn:
       return fi_recv(endpoint, request.memory.get(), frames::kFrameBytes, nullptr, FI_ADDR_UNSPEC,
                      &request.context);
-    case Request::Kind::kPieceOut:
+    case PortRequest::Kind::kPieceOut:
       return fi_tsend(endpoint, request.piece, request.bytes, nullptr, peer(request.peer),
                       request.tag, &request.context);
-    case Request::Kind::kPieceIn:
+    case PortRequest::Kind::kPieceIn:
       return fi_trecv(endpoint, request.piece, request.bytes, nullptr, FI_ADDR_UNSPEC, request.tag,
                       0, &request.context);
-    case Request::Kind::kConnection: break;  // none of this port
+    case PortRequest::Kind::kConnection: break;  // none of this port
   }
   return -FI_EINVAL;
 }
 
-Posted OfiPort::post(Request& request) {
+PostOutcome OfiPort::post(PortRequest& request) {
   const ssize_t code = begin(request);
-  if (code == 0) return Posted::kYes;
+  if (code == 0) return PostOutcome::kYes;
   last_code_ = code;
-  return code == -FI_EAGAIN ? Posted::kNotNow : Posted::kFailed;
+  return code == -FI_EAGAIN ? PostOutcome::kNotNow : PostOutcome::kFailed;
 }
 
-void OfiPort::cancel(Request& request) { fi_cancel(&endpoint_->fid, &request.context); }
+void OfiPort::cancel(PortRequest& request) { fi_cancel(&endpoint_->fid, &request.context); }
 
-ptrdiff_t OfiPort::poll(std::span<Completion> ended) {
+ptrdiff_t OfiPort::poll(std::span<PortCompletion> ended) {
   constexpr size_t kMost = 16;
   fi_cq_msg_entry entries[kMost];
   const ssize_t count = fi_cq_read(queue_.get(), entries, std::min(ended.size(), kMost));
@@ -158,14 +158,14 @@ ptrdiff_t OfiPort::poll(std::span<Completion> ended) {
   if (count == -FI_EAGAIN) return 0;
   if (count < 0) last_code_ = count;
   for (ssize_t i = 0; i < count; ++i) {
-    ended[static_cast<size_t>(i)] = {static_cast<Request*>(entries[i].op_context), entries[i].len,
-                                     Completion::End::kDone};
+    ended[static_cast<size_t>(i)] = {static_cast<PortRequest*>(entries[i].op_context),
+                                     entries[i].len, PortCompletion::End::kDone};
   }
   return count;
 }
 
 // False if there is none, or it is about no request of ours.
-bool OfiPort::read_error(Completion& ended) {
+bool OfiPort::read_error(PortCompletion& ended) {
   fi_cq_err_entry error{};
   if (fi_cq_readerr(queue_.get(), &error, 0) != 1 || error.op_context == nullptr) return false;
   char space[256] = "";
@@ -177,8 +177,8 @@ bool OfiPort::read_error(Completion& ended) {
     last_text_ += fmt::format(" ({})", provider_text);
   }
   const bool cancelled = error.err == FI_ECANCELED;
-  ended = {static_cast<Request*>(error.op_context), 0,
-           cancelled ? Completion::End::kCancelled : Completion::End::kFailed};
+  ended = {static_cast<PortRequest*>(error.op_context), 0,
+           cancelled ? PortCompletion::End::kCancelled : PortCompletion::End::kFailed};
   return true;
 }
 

@@ -38,9 +38,9 @@ class OfiPort final : public nics::AddressedPort {
 
   [[nodiscard]] const std::string& where() const override { return domain_->where; }
   [[nodiscard]] size_t most_receives() const override { return domain_->info->rx_attr->size; }
-  frames::Posted post(frames::Request& request) override;
-  void cancel(frames::Request& request) override;
-  ptrdiff_t poll(std::span<frames::Completion> ended) override;
+  frames::PostOutcome post(frames::PortRequest& request) override;
+  void cancel(frames::PortRequest& request) override;
+  ptrdiff_t poll(std::span<frames::PortCompletion> ended) override;
   [[nodiscard]] Status error() const override;
   void close() override { endpoint_.reset(); }
   [[nodiscard]] bool closed() const override { return endpoint_ == nullptr; }
@@ -48,8 +48,8 @@ class OfiPort final : public nics::AddressedPort {
  private:
   explicit OfiPort(std::shared_ptr<Domain> domain) : domain_(std::move(domain)) {}
   Status read_address();
-  ssize_t begin(frames::Request& request);
-  bool read_error(frames::Completion& ended);
+  ssize_t begin(frames::PortRequest& request);
+  bool read_error(frames::PortCompletion& ended);
   [[nodiscard]] fi_addr_t peer(int rank) const { return peers_[static_cast<size_t>(rank)]; }
 
   // Closed in the opposite order.

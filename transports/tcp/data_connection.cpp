@@ -21,8 +21,8 @@
 namespace tutti::tcp {
 namespace {
 
-using frames::Completion;
-using frames::Request;
+using frames::PortCompletion;
+using frames::PortRequest;
 
 // The most requests written with one system call.
 constexpr size_t kMostRequests = 8;
@@ -39,16 +39,16 @@ constexpr uint32_t kUnpacedRoundTripUs = 1000;
 // The outcome of a request; the network keeps what it likes of the memory there.
 struct Outcome {
   uint64_t bytes;
-  Completion::End end;
+  PortCompletion::End end;
   bool ended;
 };
-static_assert(sizeof(Outcome) <= sizeof(Request::context));
+static_assert(sizeof(Outcome) <= sizeof(PortRequest::context));
 
-void note(Request& request, const Outcome& outcome) {
+void note(PortRequest& request, const Outcome& outcome) {
   std::memcpy(request.context, &outcome, sizeof outcome);
 }
 
-Outcome outcome_of(const Request& request) {
+Outcome outcome_of(const PortRequest& request) {
   Outcome outcome;
   std::memcpy(&outcome, request.context, sizeof outcome);
   return outcome;
@@ -75,13 +75,13 @@ void stop_pacing(int socket) {
 
 }  // namespace
 
-void Inbox::end(Request& request, Completion::End how, uint64_t bytes) {
+void Inbox::end(PortRequest& request, PortCompletion::End how, uint64_t bytes) {
   note(request, {bytes, how, true});
   ended_.push(request);
 }
 
-Completion Inbox::first() const {
-  Request* request = ended_.first();
+PortCompletion Inbox::first() const {
+  PortRequest* request = ended_.first();
   const Outcome outcome = outcome_of(*request);
   return {request, outcome.bytes, outcome.end};
 }
@@ -108,18 +108,18 @@ void DataConnection::fail(std::string why) {
     place_ = nullptr;
   }
   for (RequestQueue* queue : {&out_, &pieces_}) {
-    while (Request* request = queue->first()) {
+    while (PortRequest* request = queue->first()) {
       queue->remove(*request);
-      inbox_.end(*request, Completion::End::kFailed);
+      inbox_.end(*request, PortCompletion::End::kFailed);
     }
   }
   if (until_broken_ != nullptr)
-    inbox_.end(*std::exchange(until_broken_, nullptr), Completion::End::kFailed);
+    inbox_.end(*std::exchange(until_broken_, nullptr), PortCompletion::End::kFailed);
 }
 
 // ---- out ----------------------------------------------------------------------------------------
 
-void DataConnection::send(Request& request) {
+void DataConnection::send(PortRequest& request) {
   const bool first = out_.empty();
   out_.push(request);
   if (first && open()) write();
@@ -130,7 +130,7 @@ void DataConnection::write() {
     std::array<Head, kMostRequests> heads;
     std::array<iovec, 2 * kMostRequests> parts;
     size_t count = 0;
-    for (Request* request = out_.first(); request != nullptr && count < kMostRequests;
+    for (PortRequest* request = out_.first(); request != nullptr && count < kMostRequests;
          request = request->next, ++count) {
       heads[count] = head_of(*request);
       parts[2 * count] = {&heads[count], sizeof(Head)};
@@ -154,12 +154,12 @@ void DataConnection::write() {
 
 void DataConnection::finish_written(size_t bytes) {
   written_ += bytes;
-  while (Request* request = out_.first()) {
+  while (PortRequest* request = out_.first()) {
     const size_t whole = sizeof(Head) + request->bytes;
     if (written_ < whole) return;
     written_ -= whole;
     out_.remove(*request);
-    inbox_.end(*request, Completion::End::kDone);
+    inbox_.end(*request, PortCompletion::End::kDone);
     if (sent_ < kSentBeforeSuited && ++sent_ == kSentBeforeSuited) suit_distance();
   }
 }
@@ -176,19 +176,19 @@ void DataConnection::suit_distance() {
 
 // ---- in -----------------------------------------------------------------------------------------
 
-void DataConnection::expect(Request& piece) {
+void DataConnection::expect(PortRequest& piece) {
   note(piece, {});
   pieces_.push(piece);
 }
 
-void DataConnection::forget(Request& piece) {
+void DataConnection::forget(PortRequest& piece) {
   if (outcome_of(piece).ended) return;
   if (place_ == &piece) {
     place_ = nullptr;
   } else {
     pieces_.remove(piece);
   }
-  inbox_.end(piece, Completion::End::kCancelled);
+  inbox_.end(piece, PortCompletion::End::kCancelled);
 }
 
 // Finds the place of the message that is coming in; false if there is no such place, for now or at
@@ -196,7 +196,7 @@ void DataConnection::forget(Request& piece) {
 bool DataConnection::find_place() {
   const bool frame = head_.tag == kFrameTag;
   RequestQueue& posted = frame ? inbox_.frames : pieces_;
-  Request* place = posted.first();
+  PortRequest* place = posted.first();
   if (!frame) {
     while (place != nullptr && place->tag != head_.tag) place = place->next;
   }
@@ -217,7 +217,7 @@ bool DataConnection::find_place() {
 void DataConnection::arrived(size_t bytes) {
   taken_ += bytes;
   if (taken_ < head_.bytes) return;
-  inbox_.end(*place_, Completion::End::kDone, head_.bytes);
+  inbox_.end(*place_, PortCompletion::End::kDone, head_.bytes);
   place_ = nullptr;
   taken_ = 0;
   head_bytes_ = 0;

@@ -21,21 +21,21 @@ struct Head {
 };
 inline constexpr uint64_t kFrameTag = UINT64_MAX;
 
-inline bool is_frame(const frames::Request& request) {
-  return request.kind == frames::Request::Kind::kFrameOut ||
-         request.kind == frames::Request::Kind::kFrameIn;
+inline bool is_frame(const frames::PortRequest& request) {
+  return request.kind == frames::PortRequest::Kind::kFrameOut ||
+         request.kind == frames::PortRequest::Kind::kFrameIn;
 }
-inline std::byte* memory_of(const frames::Request& request) {
+inline std::byte* memory_of(const frames::PortRequest& request) {
   return is_frame(request) ? request.memory.get() : request.piece;
 }
-inline Head head_of(const frames::Request& request) {
+inline Head head_of(const frames::PortRequest& request) {
   return {request.bytes, is_frame(request) ? kFrameTag : request.tag};
 }
 
 // The bytes read at a time, so that what waits to go out has its turn.
 inline constexpr size_t kMostRead = 1 << 20;
 
-using RequestQueue = match::Queue<frames::Request>;
+using RequestQueue = match::Queue<frames::PortRequest>;
 
 // The state that the connections of a port share.
 class Inbox {
@@ -43,9 +43,9 @@ class Inbox {
   RequestQueue frames;  // posted
 
   // Requests that have ended and are not yet told, in that order.
-  void end(frames::Request& request, frames::Completion::End how, uint64_t bytes = 0);
+  void end(frames::PortRequest& request, frames::PortCompletion::End how, uint64_t bytes = 0);
   [[nodiscard]] bool empty() const { return ended_.empty(); }
-  [[nodiscard]] frames::Completion first() const;
+  [[nodiscard]] frames::PortCompletion first() const;
   void remove_first() { ended_.remove(*ended_.first()); }
 
  private:
@@ -55,7 +55,7 @@ class Inbox {
 class DataConnection {
  public:
   // `until_broken`: the request that ends when the connection has failed; may be null.
-  explicit DataConnection(Inbox& inbox, frames::Request* until_broken = nullptr)
+  explicit DataConnection(Inbox& inbox, frames::PortRequest* until_broken = nullptr)
       : inbox_(inbox), until_broken_(until_broken) {}
 
   // Whether there is a connection. Until there is, requests wait.
@@ -73,11 +73,11 @@ class DataConnection {
   void check_answers(int64_t most_ms);
 
   // Requests of kinds kFrameOut and kPieceOut, and kPieceIn.
-  void send(frames::Request& request);
-  void expect(frames::Request& piece);
+  void send(frames::PortRequest& request);
+  void expect(frames::PortRequest& piece);
   // A receive is not wanted any more; nothing if it has ended, told or not. Bytes of it that have
   // come already are kept for the next receive of its tag, which must follow in that case.
-  void forget(frames::Request& piece);
+  void forget(frames::PortRequest& piece);
 
   // Whether something waits to be written.
   [[nodiscard]] bool has_more() const { return !out_.empty(); }
@@ -95,7 +95,7 @@ class DataConnection {
   bool take_rest();
 
   Inbox& inbox_;
-  frames::Request* until_broken_;
+  frames::PortRequest* until_broken_;
   Fd socket_;
   std::string failure_;
   std::unique_ptr<ByteStream> stream_;  // of the socket
@@ -107,8 +107,8 @@ class DataConnection {
   RequestQueue pieces_;  // posted
   Head head_{};          // of what is coming in
   size_t head_bytes_ = 0;
-  frames::Request* place_ = nullptr;  // where it goes; null: not known yet, or nowhere for now
-  size_t taken_ = 0;                  // of its bytes
+  frames::PortRequest* place_ = nullptr;  // where it goes; null: not known yet, or nowhere for now
+  size_t taken_ = 0;                      // of its bytes
   // Bytes that were read beyond that.
   std::unique_ptr<std::byte[]> rest_;
   size_t rest_from_ = 0;

@@ -14,9 +14,9 @@
 namespace tutti::tcp {
 namespace {
 
-using frames::Completion;
-using frames::Posted;
-using frames::Request;
+using frames::PortCompletion;
+using frames::PortRequest;
+using frames::PostOutcome;
 
 // Receives take no more than their own memory.
 constexpr size_t kMostReceives = 4096;
@@ -181,38 +181,38 @@ void TcpPort::take_calls() {
 
 // ---- requests -----------------------------------------------------------------------------------
 
-Posted TcpPort::post(Request& request) {
-  if (request.kind == Request::Kind::kFrameIn) {
+PostOutcome TcpPort::post(PortRequest& request) {
+  if (request.kind == PortRequest::Kind::kFrameIn) {
     inbox_.frames.push_first(request);  // the next frame goes where the caches have the last
-    return Posted::kYes;
+    return PostOutcome::kYes;
   }
   Peer& other = peer(request.peer);
   if (!other.connection.failure().empty()) {
     error_ = Status(Code::kSystem, other.connection.failure());
-    return Posted::kFailed;
+    return PostOutcome::kFailed;
   }
-  if (request.kind == Request::Kind::kPieceIn) {
+  if (request.kind == PortRequest::Kind::kPieceIn) {
     other.connection.expect(request);
-    return Posted::kYes;
+    return PostOutcome::kYes;
   }
   other.connection.send(request);
   if (!other.connection.open() && !other.call && other.connection.failure().empty())
     call(request.peer);
-  return Posted::kYes;
+  return PostOutcome::kYes;
 }
 
-void TcpPort::cancel(Request& request) {
-  if (request.kind == Request::Kind::kPieceIn) peer(request.peer).connection.forget(request);
+void TcpPort::cancel(PortRequest& request) {
+  if (request.kind == PortRequest::Kind::kPieceIn) peer(request.peer).connection.forget(request);
 }
 
-ptrdiff_t TcpPort::poll(std::span<Completion> ended) {
+ptrdiff_t TcpPort::poll(std::span<PortCompletion> ended) {
   if (inbox_.empty()) poll_listener();
   size_t count = 0;
   for (; count < ended.size() && !inbox_.empty(); ++count) {
     ended[count] = inbox_.first();
-    if (ended[count].end != Completion::End::kDone && count > 0) break;
+    if (ended[count].end != PortCompletion::End::kDone && count > 0) break;
     inbox_.remove_first();
-    if (ended[count].end == Completion::End::kDone) continue;
+    if (ended[count].end == PortCompletion::End::kDone) continue;
     error_ = Status(Code::kSystem, peer(ended[count].request->peer).connection.failure());
     return 1;
   }

@@ -35,9 +35,9 @@ class TcpPort final : public nics::AddressedPort {
   [[nodiscard]] bool tells_of_breaks() const override { return true; }
   [[nodiscard]] bool refuses() const override { return true; }
   void cut(int rank, uint32_t rail) override;
-  frames::Posted post(frames::Request& request) override;
-  void cancel(frames::Request& request) override;
-  ptrdiff_t poll(std::span<frames::Completion> ended) override;
+  frames::PostOutcome post(frames::PortRequest& request) override;
+  void cancel(frames::PortRequest& request) override;
+  ptrdiff_t poll(std::span<frames::PortCompletion> ended) override;
   [[nodiscard]] Status error() const override { return error_; }
   void close() override;
   [[nodiscard]] bool closed() const override { return closed_; }
@@ -45,10 +45,10 @@ class TcpPort final : public nics::AddressedPort {
  private:
   struct Peer {
     Peer(Inbox& inbox, int rank) : connection(inbox, &until_broken) {
-      until_broken.kind = frames::Request::Kind::kConnection;
+      until_broken.kind = frames::PortRequest::Kind::kConnection;
       until_broken.peer = rank;
     }
-    frames::Request until_broken;
+    frames::PortRequest until_broken;
     DataConnection connection;
     // A call at its listener that has not been answered yet.
     std::unique_ptr<Introduction> call;

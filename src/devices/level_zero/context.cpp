@@ -46,8 +46,8 @@ void Context::abandon() {
 
 // ---- memory ------------------------------------------------------------------------------------
 
-Result<Place> Context::place_of(const void* pointer) {
-  Result<Place> place = memory_.place_of(pointer);
+Result<MemoryPlace> Context::place_of(const void* pointer) {
+  Result<MemoryPlace> place = memory_.place_of(pointer);
   if (!place.ok()) return place.status().with_context(name());
   return place;
 }

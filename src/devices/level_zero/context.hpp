@@ -23,7 +23,7 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   [[nodiscard]] const DeviceApi& api() const override;
   [[nodiscard]] const DeviceFacts& facts() const override { return device_.facts; }
   [[nodiscard]] const NativeQueue& native() const override { return native_; }
-  Result<Place> place_of(const void* pointer) override;
+  Result<MemoryPlace> place_of(const void* pointer) override;
   Result<void*> allocate(MemoryKind kind, size_t bytes) override;
   Status free(void* memory) override;
   Result<std::unique_ptr<DeviceEngine>> make_engine(EngineKind kind) override;

@@ -41,9 +41,9 @@ Result<void*> Engine::stage(size_t bytes, void* dst) {
 // if it is the source, and once the end was seen if it is written.
 Status Engine::copy(void* dst, const void* source, size_t bytes) {
   if (bytes == 0) return {};
-  Result<Place> from = context_->memory().remembered(source);
+  Result<MemoryPlace> from = context_->memory().remembered(source);
   if (!from.ok()) return from.status().with_context(context_->name());
-  Result<Place> to = context_->memory().remembered(dst);
+  Result<MemoryPlace> to = context_->memory().remembered(dst);
   if (!to.ok()) return to.status().with_context(context_->name());
   if (from->on_host()) {
     TUTTI_ASSIGN_OR_RETURN(void* bounce, stage(bytes, nullptr));
@@ -63,7 +63,7 @@ Status Engine::copy(void* dst, const void* source, size_t bytes) {
 }
 
 Result<Argument> Engine::pointer(const void* pointer) {
-  Result<Place> place = context_->memory().remembered(pointer);
+  Result<MemoryPlace> place = context_->memory().remembered(pointer);
   if (!place.ok()) return place.status().with_context(context_->name());
   const bool beyond = place->kind == MemoryKind::kForeign || place->kind == MemoryKind::kBeyond;
   if (place->on_host() || beyond) {

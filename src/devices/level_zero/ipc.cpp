@@ -27,7 +27,7 @@ bool may_be_memory(int fd, uint64_t bytes) {
 }  // namespace
 
 Result<MemoryHandle> Memory::export_handle(void* base) {
-  TUTTI_ASSIGN_OR_RETURN(const Place place, remembered(base));
+  TUTTI_ASSIGN_OR_RETURN(const MemoryPlace place, remembered(base));
   ze_ipc_mem_handle_t native{};
   TUTTI_LEVEL_ZERO_CALL(ze_, zeMemGetIpcHandle, context_, base, &native);
   MemoryHandle handle;

@@ -86,7 +86,7 @@ void Memory::remember(const Known& known) {
   known_[address(known.place.base)] = known;
 }
 
-Result<Place> Memory::place_of(const void* pointer) {
+Result<MemoryPlace> Memory::place_of(const void* pointer) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto own = find(pointer); own != known_.end() && own->second.ours) {
@@ -96,7 +96,7 @@ Result<Place> Memory::place_of(const void* pointer) {
   return ask(pointer);
 }
 
-Result<Place> Memory::remembered(const void* pointer) {
+Result<MemoryPlace> Memory::remembered(const void* pointer) {
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = find(pointer); found != known_.end()) return found->second.place;
@@ -104,8 +104,8 @@ Result<Place> Memory::remembered(const void* pointer) {
   return ask(pointer);
 }
 
-Result<Place> Memory::ask(const void* pointer) {
-  if (pointer == nullptr) return Place{};  // of a call without buffers; drivers refuse it
+Result<MemoryPlace> Memory::ask(const void* pointer) {
+  if (pointer == nullptr) return MemoryPlace{};  // of a call without buffers; drivers refuse it
   ze_memory_allocation_properties_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
   ze_device_handle_t device = nullptr;
@@ -116,7 +116,7 @@ Result<Place> Memory::ask(const void* pointer) {
   } else if (result != ZE_RESULT_SUCCESS) {
     return failed(result, "zeMemGetAllocProperties");
   }
-  Place place{.kind = kind_of(properties.type)};
+  MemoryPlace place{.kind = kind_of(properties.type)};
   std::unique_lock lock(mutex_);
   const auto found = find(pointer);
   if (place.on_host()) {
@@ -140,12 +140,12 @@ Result<Place> Memory::ask(const void* pointer) {
   return place;
 }
 
-Place Memory::ask_others(const void* pointer) const {
+MemoryPlace Memory::ask_others(const void* pointer) const {
   const std::lock_guard lock(contexts().mutex);
   for (ze_context_handle_t const other : contexts().used) {
     ze_memory_allocation_properties_t properties{};
     properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
-    Place place{.kind = MemoryKind::kForeign};
+    MemoryPlace place{.kind = MemoryKind::kForeign};
     ze_device_handle_t device = nullptr;
     if (other == context_ ||
         ze_.zeMemGetAllocProperties(other, pointer, &properties, &device) != ZE_RESULT_SUCCESS ||

@@ -24,9 +24,9 @@ class Memory {
   Memory& operator=(const Memory&) = delete;
 
   // Asks the driver, unless it is memory of our own.
-  Result<Place> place_of(const void* pointer);
+  Result<MemoryPlace> place_of(const void* pointer);
   // The last answer of place_of() for this allocation; asks only if there was none.
-  Result<Place> remembered(const void* pointer);
+  Result<MemoryPlace> remembered(const void* pointer);
 
   Result<void*> allocate(MemoryKind kind, size_t bytes);
   Status free(void* memory);
@@ -36,7 +36,7 @@ class Memory {
 
  private:
   struct Known {
-    Place place;
+    MemoryPlace place;
     bool ours = false;  // allocated or opened here: the driver need not be asked
     bool opened = false;
     uint64_t id = 0;  // the driver's number, if the driver was asked
@@ -46,12 +46,12 @@ class Memory {
   std::map<uintptr_t, Known>::iterator find(const void* pointer);
   void forget(const void* begin, size_t bytes);
 
-  Result<Place> ask(const void* pointer);
+  Result<MemoryPlace> ask(const void* pointer);
   void remember(const Known& known);
   void remember_own(MemoryKind kind, void* base, size_t bytes, bool opened);
   std::optional<Known> take(void* base, bool opened);
   // kForeign, if another context of this process knows it; else kHost.
-  [[nodiscard]] Place ask_others(const void* pointer) const;
+  [[nodiscard]] MemoryPlace ask_others(const void* pointer) const;
 
   const Library& ze_;
   ze_context_handle_t const context_;

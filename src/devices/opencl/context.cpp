@@ -42,7 +42,7 @@ Context::~Context() {
 
 // ---- memory ------------------------------------------------------------------------------------
 
-Result<Place> Context::usm_place(const void* pointer) const {
+Result<MemoryPlace> Context::usm_place(const void* pointer) const {
   const auto ask = [&](cl_mem_info_intel what, auto& value) {
     return device_.usm_functions.info(handle(), pointer, what, sizeof value, &value, nullptr);
   };
@@ -50,7 +50,7 @@ Result<Place> Context::usm_place(const void* pointer) const {
   if (const cl_int error = ask(CL_MEM_ALLOC_TYPE_INTEL, type); error != CL_SUCCESS) {
     return failed(error, "clGetMemAllocInfoINTEL");
   }
-  Place place{.kind = kind_of(type)};
+  MemoryPlace place{.kind = kind_of(type)};
   if (place.on_host()) return place;
   cl_device_id device = nullptr;
   ask(CL_MEM_ALLOC_BASE_PTR_INTEL, place.base);
@@ -60,18 +60,18 @@ Result<Place> Context::usm_place(const void* pointer) const {
   return place;
 }
 
-Result<Place> Context::place_of(const void* pointer) {
+Result<MemoryPlace> Context::place_of(const void* pointer) {
   if (const auto own = OwnAllocations::of_process().find(pointer)) {
-    Place place = own->place;
+    MemoryPlace place = own->place;
     if (own->owner != native_.context) place.kind = MemoryKind::kForeign;
     return place;
   }
   if (device_.usm) {
-    Result<Place> place = usm_place(pointer);
+    Result<MemoryPlace> place = usm_place(pointer);
     if (!place.ok() || !place->on_host()) return place;
   }
-  if (!native_.all_is_device) return Place{};
-  return Place{.kind = MemoryKind::kDevice, .device = device_.id};
+  if (!native_.all_is_device) return MemoryPlace{};
+  return MemoryPlace{.kind = MemoryKind::kDevice, .device = device_.id};
 }
 
 Result<void*> Context::allocate(MemoryKind kind, size_t bytes) {

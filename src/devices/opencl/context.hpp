@@ -22,7 +22,7 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   [[nodiscard]] const DeviceApi& api() const override;
   [[nodiscard]] const DeviceFacts& facts() const override { return device_.facts; }
   [[nodiscard]] const NativeQueue& native() const override { return native_; }
-  Result<Place> place_of(const void* pointer) override;
+  Result<MemoryPlace> place_of(const void* pointer) override;
   Result<void*> allocate(MemoryKind kind, size_t bytes) override;
   Status free(void* memory) override;
   Result<std::unique_ptr<DeviceEngine>> make_engine(EngineKind kind) override;
@@ -39,7 +39,7 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   Result<cl_program> program(DataType type, DeviceVariant variant);
 
  private:
-  [[nodiscard]] Result<Place> usm_place(const void* pointer) const;
+  [[nodiscard]] Result<MemoryPlace> usm_place(const void* pointer) const;
 
   const Library& cl_;
   const Device device_;
