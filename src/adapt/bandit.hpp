@@ -73,14 +73,14 @@ class Bandit {
 
  private:
   static constexpr double kTrialShare = 1.0 / 256;  // less than times vary from run to run
-  static constexpr double kEstimateStep = 1.1;      // by which times of equal calls vary
+  static constexpr double kEstimateStep = 1.1;      // ratio by which times of equal calls vary
   static constexpr uint64_t kTimesAsMany = 8;
   static constexpr double kFarBehind = 2;
 
   struct Estimate {
     double cost = 0;
     bool known = false;
-    bool due = false;         // for another trial
+    bool due = false;         // due for another trial
     size_t times = 0;         // calls in a row, up to the last
     uint64_t last_taken = 0;  // the number of that call; 0: never
     std::array<double, 3> latest{};
@@ -121,8 +121,8 @@ class Bandit {
 
   size_t count_ = 2;               // arms
   size_t trial_ = trial_calls(0);  // calls of a trial
-  uint64_t calls_ = 0;             // so far, of all arms
-  Arm last_ = Arm::kFirst;         // that of the last call
+  uint64_t calls_ = 0;             // calls so far, of all arms
+  Arm last_ = Arm::kFirst;         // the last call's arm
   size_t used_ = 0;                // the arm in use
   std::array<Estimate, kMostArms> estimates_;
 };

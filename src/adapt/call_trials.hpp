@@ -22,7 +22,7 @@ class CallTrials {
   // A call that has ended, for its time to be judged.
   struct Ended {
     Collective collective;
-    uint32_t call;  // its number on the lane
+    uint32_t call;  // the call's number on the lane
     uint64_t block_bytes;
     int ranks;
     bool reads_peers;    // the arm that it took
@@ -52,10 +52,10 @@ class CallTrials {
  private:
   // The knowledge of calls of one kind.
   struct Trial {
-    Bandit bandit;  // of the coordinator; seconds per byte of a block
+    Bandit bandit;  // the coordinator's bandit; its times are seconds per byte of a block
     Arm next = Arm::kFirst;
-    uint32_t last_call = 0;      // that was timed
-    Arm last_arm = Arm::kFirst;  // that it took
+    uint32_t last_call = 0;      // the last call that was timed
+    Arm last_arm = Arm::kFirst;  // the arm of that call
     double ended_s = 0;          // when it ended
   };
 
@@ -64,12 +64,12 @@ class CallTrials {
   void log_choice(const Arms& arms, const Ended& ended) const;
 
   const int rank_;
-  Trial* trial_ = nullptr;   // of the call that runs
-  Arm arm_ = Arm::kFirst;    // that it takes
+  Trial* trial_ = nullptr;   // the trial of the call that runs; null: none
+  Arm arm_ = Arm::kFirst;    // the arm of the call that runs
   double timed_from_s_ = 0;  // 0: not timed
   double wait_began_s_ = 0;  // the first one; 0: not yet
   double wait_ended_s_ = 0;
-  std::unordered_map<uint64_t, Trial> trials_;  // by Arms::key
+  std::unordered_map<uint64_t, Trial> trials_;  // trials by Arms::key
 };
 
 }  // namespace tutti

@@ -26,7 +26,7 @@ inline constexpr uint64_t kLeastStagedNonTemporal = 1 << 10;
 
 // The probes that a distance is worked out from, all but the highest.
 inline constexpr uint32_t kDistanceProbes = 5;
-// To move so much takes far longer than a probe.
+// Moving so many bytes takes far longer than a probe.
 inline constexpr uint64_t kBytesBetweenProbes = 128 << 10;
 
 // How long one load of a line takes, in cycles of the time-stamp counter; 0 if this processor
@@ -68,7 +68,7 @@ class Distance {
   // found the line in this core's own caches, where a prefetcher has put it, or another rank that
   // shares the core.
   void saw_new(uint32_t cycles);
-  [[nodiscard]] uint32_t mark() const { return mark_; }  // of the last probe
+  [[nodiscard]] uint32_t mark() const { return mark_; }  // the mark at the last probe
   [[nodiscard]] bool known() const { return probes_ == kDistanceProbes; }
   [[nodiscard]] bool far() const { return far_; }
   // What the last probes say; 0 if there were too few.

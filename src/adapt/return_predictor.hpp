@@ -18,7 +18,7 @@ namespace tutti {
 
 // A worker that is woken takes longer to begin than an application that comes back so soon.
 inline constexpr int kBackSoonUs = 100;
-// So many returns in a row are no chance.
+// Returns in a row that cannot be chance.
 inline constexpr int kReturnsUntilSure = 4;
 
 class ReturnPredictor {
@@ -44,7 +44,8 @@ class ReturnPredictor {
     returns_.store(soon ? returns + 1 : 0, std::memory_order_relaxed);
   }
 
-  // For a worker: a number that changes each time the application comes; and that it stayed away.
+  // A worker's questions: a number that changes each time the application comes, and a note that it
+  // stayed away.
   [[nodiscard]] uint32_t visits() const { return visits_.load(std::memory_order_relaxed); }
   void stayed_away() { returns_.store(0, std::memory_order_relaxed); }
 

@@ -40,8 +40,8 @@ std::optional<double> seconds_of(const CallSample& call) {
 }
 
 double seconds_of(const MessageSample& message) {
-  // For short messages asking and telling count, and a ring that has not been used for a while is
-  // slow in a trial. A rank that shares its core makes its peers wait while it reads.
+  // Short messages are timed with their request and answer, since a ring that was idle for a while
+  // is slow in a trial. A rank that shares its core makes its peers wait while it reads.
   const bool costs_more = message.takes_turns || message.bytes <= kMostOfShortReads;
   return message.seconds * (message.read && costs_more ? kReadPenalty : 1);
 }

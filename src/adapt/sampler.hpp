@@ -13,10 +13,10 @@ namespace tutti {
 struct CallSample {
   double begun_s;
   double ended_s;
-  double first_wait_s;   // of the rank for its peers
-  double last_ended_s;   // of the last call of this kind that was timed
+  double first_wait_s;   // this rank's first wait for its peers
+  double last_ended_s;   // end of the last timed call of this kind
   bool next_to_last;     // no other call was between
-  bool same_arm;         // as that call
+  bool same_arm;         // the last timed call took the same arm
   bool root_gives;       // the collective has a root that only sends
   bool root_keeps_last;  // the root stores its own block after its peers have theirs
   bool slots_are_new;    // the memory of the slots was made in this call
@@ -30,7 +30,7 @@ struct CallSample {
 // A long message. Between ranks that have a core each, the time counts. Oversubscribed ranks wait
 // for each other's turns, in which others get on: of their messages only the work counts.
 struct MessageSample {
-  bool read;         // by the receiver, from the sender's memory
+  bool read;         // the receiver read the sender's memory
   bool takes_turns;  // the rank is oversubscribed
   uint64_t bytes;
   double seconds;

@@ -29,7 +29,7 @@ class Spread final : public YieldHook {
   }
 
  private:
-  // So that checks cost little beside the yields.
+  // Checks are so rare that they cost little beside the yields.
   static constexpr uint32_t kYieldsBetweenChecks = 64;
 
   void check();

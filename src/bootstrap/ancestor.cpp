@@ -10,8 +10,8 @@
 namespace tutti {
 namespace {
 
-// In the environment that the process was started with. One that may not be looked at belongs to
-// another user, which no rank does.
+// Looks in the environment that the process was started with. A process that may not be looked at
+// belongs to another user, which no rank does.
 bool started_with(int pid, const std::string& variable) {
   const std::string environment = '\0' + text_in_file(fmt::format("/proc/{}/environ", pid));
   return environment.find('\0' + variable + '=') != std::string::npos;

@@ -43,7 +43,7 @@ struct RelayProcess {
 struct Line {
   Fd socket;
   Session session;
-  bool waits_for_room = false;  // its epoll instance tells of room
+  bool waits_for_room = false;  // the epoll instance waits for room to write
 
   // Takes in some of what has come; returns as recv(2), but is never interrupted.
   ssize_t receive() {
@@ -115,11 +115,11 @@ class ControlConnection final : public Control {
   bool left_ = false;
   // The service's process may end without that being a failure: its ranks have left.
   bool may_end_ = false;
-  bool answered_ = false;                // its kLeave has been
-  Contributions regroup_contributions_;  // of the round whose outcome is coming
+  bool answered_ = false;                // kLeave was answered
+  Contributions regroup_contributions_;  // contributions to the round whose outcome is coming
   // Words that are to be said again after a return, and what this rank has been told.
   Status failure_;
-  std::optional<std::vector<std::byte>> regroups_;  // its contribution to the round
+  std::optional<std::vector<std::byte>> regroups_;  // this rank's contribution to the round
   bool withdraws_ = false;
   Return heard_{};
 };

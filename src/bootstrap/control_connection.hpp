@@ -16,7 +16,7 @@ namespace tutti::bootstrap {
 struct WayBack {
   UniqueId id;
   int rank;
-  bool by_relay;  // else there is no other way
+  bool by_relay;  // the only way is by a relay
 };
 
 // Takes over a connection on which the service has said kStayed, and nothing was read after that.

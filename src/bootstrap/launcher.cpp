@@ -21,7 +21,7 @@ using launchers::KnownLauncher;
 using launchers::read_number;
 using launchers::read_port;
 
-constexpr const char* kDefaultMasterPort = "29500";  // of PyTorch
+constexpr const char* kDefaultMasterPort = "29500";  // PyTorch's default
 constexpr const char* kPortVariable = "CCL_KVS_IP_PORT";
 
 std::vector<KnownLauncher> known_launchers() {
@@ -84,7 +84,7 @@ bool gives_address(const Getter& getter) {
   return getter(kPortVariable).value_or("").find_last_of("_:") != std::string::npos;
 }
 
-// For a job on several hosts: what the user asked for, else the launcher's own way.
+// Chooses for a job on several hosts: the user's route, else the launcher's own.
 Status choose_route(const Getter& getter, Route& route) {
   const std::string file = getter("TUTTI_MEETING_FILE").value_or("");
   if (!file.empty()) {

@@ -33,10 +33,10 @@ struct Route {
     kNone,  // no way is known
   };
   Kind kind = Kind::kOneHost;
-  std::string host;  // of kAddress
+  std::string host;  // the host, for kAddress
   int port = 0;
   bool prefer_ipv6 = false;
-  std::string file;  // of kFile
+  std::string file;  // the path, for kFile
   // PMI_FD for kPmi: the connection to a process manager, which an MPI library of the program
   // shares.
   int pmi_fd = -1;
@@ -47,8 +47,8 @@ struct JobPlace {
   int ranks = 1;
   int local_rank = 0;
   int local_ranks = 1;
-  std::string key;       // the same on all ranks of this life of the job and on no other's
-  std::string launcher;  // for texts
+  std::string key;       // equal on all ranks of this life of the job, and in no other job
+  std::string launcher;  // the launcher's name, for texts
   Route route = {};
 };
 

@@ -26,9 +26,9 @@ struct Attendee;
 
 // The origin of a connection.
 struct Origin {
-  std::string from = "this host";  // for texts
+  std::string from = "this host";  // where the client runs, for texts
   bool network = false;
-  int pid = 0;          // as the system says; 0: only the client knows
+  int pid = 0;          // process number as the system says; 0: only the client knows
   bool welcome = true;  // not another user of this host
   bool own = false;     // this process
 };
@@ -65,7 +65,7 @@ struct Link {
   int64_t give_up_ms;        // when to drop it
   bool stranger = true;      // has not said what it comes for
   bool ending = false;       // closes once all is sent
-  bool gone = false;         // to be forgotten
+  bool gone = false;         // is to be forgotten
   std::deque<Shared> queue;  // goes after what is in the session
   // At the meeting: those who come over it, by their numbers at the relay. Without one there is
   // one, number 0.

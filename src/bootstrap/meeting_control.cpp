@@ -101,7 +101,7 @@ void Meeting::regroup(Attendee& attendee, std::span<const std::byte> body) {
   finish_regrouping();
 }
 
-// Too late if the round has ended: then its outcome is on its way to the attendee.
+// A withdrawal comes too late if the round has ended: its outcome is on its way to the attendee.
 void Meeting::withdraw(Attendee& attendee) {
   if (!attendee.regroups.has_value()) return;
   attendee.regroups.reset();

@@ -211,7 +211,7 @@ void Meeting::hear_relay(Link& link, const MeetingFrame& frame) {
   } else if (Hello hello{}; inner.kind == MeetingFrameKind::kHello &&
                             inner.body.size() == sizeof hello && take(inner.body, hello)) {
     greet(link, from.client, hello);
-  }  // else from one that has been refused
+  }  // attendees that have been refused are not heard
 }
 
 void Meeting::handle(Attendee& attendee, const MeetingFrame& frame) {
@@ -324,7 +324,7 @@ void Meeting::fail(Code code, const std::string& text, const Attendee* but) {
     if (&attendee == but || attendee.ending || attendee.gone) continue;
     attendee.ending = true;
     if (attendee.link == nullptr || attendee.link->relays)
-      continue;  // which hangs up on whoever it tells of an error
+      continue;  // end() hangs up on whoever it tells of an error
     attendee.link->ending = true;
     attendee.link->give_up_ms = give_up_ms;
   }

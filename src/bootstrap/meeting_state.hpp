@@ -34,11 +34,11 @@ struct Attendee {
   bool beside_relay = false;  // in the process of that relay
   std::string host = {};
   bool ending = false;                                  // has been told the last
-  bool gone = false;                                    // to be forgotten
-  bool staying = false;                                 // has asked to
+  bool gone = false;                                    // is to be forgotten
+  bool staying = false;                                 // has asked to stay
   std::optional<std::vector<std::byte>> gathered = {};  // its contribution to the round
-  std::optional<std::vector<std::byte>> regroups = {};  // to a regrouping
-  bool withdrew = false;                                // from the last such round
+  std::optional<std::vector<std::byte>> regroups = {};  // its contribution to a regrouping
+  bool withdrew = false;                                // withdrew from the last regrouping
   // The rank has come back, and gives its contribution to a round again whose outcome it is sent.
   bool repeats = false;
   int64_t return_until_ms = kNever;  // without a link: when it counts as dead
@@ -126,12 +126,12 @@ class Meeting final : public Hub {
 
   std::list<Attendee> attendees_;  // a list: links keep references
   bool dropped_ = false;           // some of them are to be forgotten
-  std::vector<Attendee*> away_;    // those without a link
+  std::vector<Attendee*> away_;    // attendees without a link
   std::unordered_map<int, Attendee*> by_rank_;
   Phase phase_ = Phase::kArriving;
   int ranks_ = 0;      // 0: not known yet, as newcomers do not know it
-  int newcomers_ = 0;  // as the first member said
-  std::string first_;  // that member: "rank 2"
+  int newcomers_ = 0;  // number of newcomers, as the first member said
+  std::string first_;  // the first member's name: "rank 2"
   std::string knows_;  // the member that said how many ranks there are
   int arrived_ = 0;
   int gathered_ = 0;  // contributions of the round under way
@@ -143,7 +143,7 @@ class Meeting final : public Hub {
   Bodies regrouped_;
   uint32_t rounds_ = 0;
   NetAddress returns_;
-  bool said_goodbye_ = false;  // to all: the ranks of the service's process have left
+  bool said_goodbye_ = false;  // all were told that the ranks of the service's process have left
   std::string leaver_;         // who left without staying
   std::vector<int32_t> left_;  // who has left since, in this order
   int64_t first_arrival_ms_ = 0;

@@ -62,10 +62,10 @@ class Member final : public Exchange {
   const Joiner joiner_;
   const int64_t deadline_ms_;
   const bool by_relay_;    // the connection leads to one
-  int64_t wait_until_ms_;  // for the service
-  Status told_;            // that the meeting has failed, or ended
+  int64_t wait_until_ms_;  // deadline for the service
+  Status told_;            // the service's word that the meeting has failed or ended
   bool receiving_ = false;
-  Status failed_;        // as this rank has told the service
+  Status failed_;        // failure that this rank has told the service
   bool unheard_ = true;  // until admitted
   bool unproved_ = false;
 };

@@ -21,7 +21,7 @@ class MemberState {
     kProved,
     kAdmitted,
     kWelcome,  // seat() is known
-    kOutcome,  // of a round: take_contributions()
+    kOutcome,  // the outcome of a round is here: take_contributions()
     kStayed,   // keeper() is known
     kGoodbye,
     kFailed,   // the meeting has: told()
@@ -56,8 +56,8 @@ class MemberState {
   bool proved_ = false;
   Seat seat_{};
   Keeper keeper_{};
-  Contributions contributions_;  // of the round under way
-  Status told_;                  // by the service: that the meeting has failed
+  Contributions contributions_;  // contributions to the round under way
+  Status told_;                  // the service's word that the meeting has failed
 };
 
 // The error of a rank whose session the service has refused.

@@ -13,7 +13,7 @@
 namespace tutti {
 
 struct OpenedMeeting {
-  int32_t code = 0;      // of opening it
+  int32_t code = 0;      // error code of opening it
   tutti_unique_id id{};  // if it is not 0, the begin of a text that says why
 };
 

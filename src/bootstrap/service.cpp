@@ -219,7 +219,7 @@ void Service::write(Link& link) {
     if (sent < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (sent < 0) return hear_last(link, errno);
     out.erase(out.begin(), out.begin() + sent);
-    if (out.empty()) out.shrink_to_fit();  // else each rank's stays as long as its longest frame
+    if (out.empty()) out.shrink_to_fit();  // frees the longest frame's memory
   }
   if (link.ending) link.gone = true;
 }

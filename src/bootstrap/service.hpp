@@ -30,8 +30,8 @@ Status start_relay(const UniqueId& id, Fd listener, Fd service);
 // yet to come. Its process may end afterwards.
 inline constexpr int64_t kTellMs = 10'000;
 
-// In this thread, where the service could not start: tells those that come why, on behalf of rank
-// `rank` of `ranks`. Until all have come, or the deadline, or for kTellMs.
+// Tells those that come why the service could not start, on behalf of rank `rank` of `ranks`. Runs
+// in this thread until all have come, or the deadline, or for kTellMs.
 void serve_failure(const UniqueId& id, int rank, int ranks, const Status& why, int64_t deadline_ms);
 
 }  // namespace tutti

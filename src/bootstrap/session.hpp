@@ -55,7 +55,7 @@ class Session {
   Handshake handshake_;
   Refusal refusal_ = Refusal::kNone;
   std::vector<std::byte> in_;
-  size_t begin_ = 0;  // of what was not yet taken from in_
+  size_t begin_ = 0;  // beginning of what was not yet taken from in_
   std::vector<std::byte> out_;
   Sealing incoming_;
   Sealing outgoing_;

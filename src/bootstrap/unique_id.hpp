@@ -18,12 +18,12 @@
 namespace tutti {
 
 struct UniqueId {
-  Random128 name{};    // of the abstract socket, and of the meeting to those who come over TCP
+  Random128 name{};    // name of the abstract socket, and of the meeting to those who come over TCP
   Random128 secret{};  // shown to nobody: each side proves to the other that it knows it
-  int maker_pid = 0;   // for texts; 0 if the id was derived from a job's key
+  int maker_pid = 0;   // process that made the id, for texts; 0 if a job's key gave the id
   std::string maker_host;
   NetAddress address;  // where ranks of other hosts find the service; not known: nowhere
-  // In the process that made the id: the socket that keeps the port until the service starts.
+  // The socket that keeps the port until the service starts, in the process that made the id.
   std::shared_ptr<Fd> listener;
 
   // E.g. "made by pid 12 on host a, at 10.1.2.3:4711".

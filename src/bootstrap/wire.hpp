@@ -61,11 +61,11 @@
 
 namespace tutti::bootstrap {
 
-inline constexpr uint32_t kMostFrameBytes = 64 << 10;  // of kind and body
+inline constexpr uint32_t kMostFrameBytes = 64 << 10;  // limit on kind and body together
 // The most bytes of a body that may go by way of a relay.
 inline constexpr size_t kMostBodyBytes = kMostFrameBytes - 16;
 inline constexpr size_t kMostGatherBytes = 4096;
-inline constexpr size_t kMostTextBytes = 4096;  // of a failure; longer ones are cut
+inline constexpr size_t kMostTextBytes = 4096;  // limit on a failure's text; longer ones are cut
 // The time for the service to show that it knows the secret: until a busy one gets to it.
 inline constexpr int64_t kProofMs = 10'000;
 // The time that a rank that leaves waits for the word to be passed on. A service or relay in its
@@ -116,7 +116,7 @@ struct Hello {
   int32_t rank;
   int32_t ranks;
   int32_t newcomers;
-  int32_t pid;         // as the member sees itself
+  int32_t pid;         // process number as the member sees it
   int32_t timeout_ms;  // how long it will wait from now; -1: for ever
   HostField host;
   int32_t beside_relay =
@@ -149,7 +149,7 @@ struct Return {
 
 // A client of a relay, and what comes from it or is for it.
 struct Addressed {
-  uint32_t client;  // from 1 on; 0: nobody
+  uint32_t client;  // number of the client, from 1 on; 0: nobody
   // The MeetingFrameKind of what is passed on. In kHungUp: the number of the system's error that
   // broke the connection, 0 if it was closed.
   int32_t what;

@@ -16,18 +16,18 @@ namespace tutti {
 inline constexpr uint32_t kMostAnnounced = 0xffffff;
 
 enum class Hidden : uint8_t {
-  kAnswer,       // from the receiver: an Answer
-  kDescription,  // from the sender: where the bytes lie
-  kBytes,        // from the sender: the bytes
+  kAnswer,       // receiver's Answer
+  kDescription,  // sender's word where the bytes lie
+  kBytes,        // sender's bytes
 };
 enum class Answer : uint8_t {
   kDone,      // the bytes are there, or not wanted: the buffer is the sender's again
   kDescribe,  // the receiver may read them where they lie
-  kSend,      // as one message
+  kSend,      // the sender sends all as one message
   kSendPieces,
 };
 
-// For MessageArguments::tag.
+// The MessageArguments::tag of a hidden message.
 constexpr int hidden_tag(Hidden kind, uint32_t number) {
   return static_cast<int>(0x80000000U | static_cast<uint32_t>(kind) << 24 | number);
 }
@@ -57,7 +57,7 @@ class Fetches {
   bool goes_on(Message& message, Status& error);
 
  private:
-  // In place until its messages are done.
+  // A fetch stays in place until its messages are done.
   struct Fetch {
     Fetch(Fetches& all, const MessageArguments& receive, const Transfer& met);
 
@@ -67,7 +67,7 @@ class Fetches {
     std::atomic<bool> begun{false};  // both messages
     std::atomic<bool> over{false};   // the receive may be active anew
     Answer answer;
-    std::optional<Message> gets;  // none: the type is another one
+    std::optional<Message> gets;  // the receive of the bytes; none: the type is another one
     Message asks;
   };
 
@@ -77,7 +77,7 @@ class Fetches {
   static void end(tutti_status status, const char* error, void* fetch);
 
   Messages& messages_;
-  BriefLock lock_;                             // for a moment
+  BriefLock lock_;                             // held for a moment only
   std::vector<std::unique_ptr<Fetch>> begun_;  // guarded by lock_
 };
 

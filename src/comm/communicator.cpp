@@ -29,7 +29,7 @@ std::string Communicator::name() const {
   return name_of_group(parts_.config.name, parts_.config.global_ranks);
 }
 
-// For a communicator of some of the ranks, which all have the same figures.
+// Inputs of a communicator of some of the ranks, which all have the same figures.
 std::optional<NetworkFigures> Communicator::network_to_inherit() const {
   constexpr std::string_view kInherited = ", inherited";
   std::optional<NetworkFigures> network = parts_.network;

@@ -41,10 +41,10 @@ struct CommunicatorParts {
   std::shared_ptr<Runtime> runtime;
   int rank = 0;
   int ranks = 1;
-  int job_rank = 0;  // its number in the whole job
+  int job_rank = 0;  // this rank's number in the whole job
   CommunicatorConfig config;
   // What the ranks have agreed on.
-  uint64_t key = 0;  // the same on all of them (comm/settings.hpp)
+  uint64_t key = 0;  // key of the communicator, equal on all ranks (comm/settings.hpp)
   DeviceFigures device_figures;
   // How they are joined.
   std::unique_ptr<Connection> connection;
@@ -83,7 +83,7 @@ class Communicator {
     return *parts_.connection->within().shared_memory();
   }
   [[nodiscard]] const CommunicatorConfig& config() const { return parts_.config; }
-  // For texts.
+  // The communicator in words, for texts.
   [[nodiscard]] std::string name() const;
   // The hosts of the ranks, if there are several; else null.
   [[nodiscard]] const Hosts* hosts() const {
@@ -107,8 +107,8 @@ class Communicator {
   // host, else once the control connection has said so. (Endpoints know it besides, each in the
   // order of its messages.)
   [[nodiscard]] bool has_left(int peer) const { return parts_.peers->has_left(peer); }
-  // For calls of which others than this rank are told by another way than its leaving: how long
-  // that may take.
+  // How long it may take until other ranks are told of a call that ended, where they are told by
+  // another way than this rank's leaving.
   [[nodiscard]] int64_t news_delay_ms() const {
     return parts_.peers->control() == nullptr ? 0 : kControlNewsMs;
   }
@@ -130,7 +130,7 @@ class Communicator {
     std::string context;
     const CommunicatorConfig& config;
     std::function<Status()> failed;
-    std::vector<int> ranks;  // of this one
+    std::vector<int> ranks;  // numbers of this communicator's ranks
     Purpose by;
   };
   Result<std::unique_ptr<Communicator>> meet(const UniqueId& id, const Joiner& joiner,

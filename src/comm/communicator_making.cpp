@@ -266,9 +266,9 @@ class Maker {
   Exchange& exchange_;
   CommunicatorParts parts_;
   PlanInputs inputs_;
-  int64_t deadline_ms_ = kNever;  // of what the ranks do together to connect
+  int64_t deadline_ms_ = kNever;  // deadline of what the ranks do together to connect
   WorkerPool* workers_ = nullptr;
-  std::unique_ptr<Endpoint> endpoint_;  // of messages
+  std::unique_ptr<Endpoint> endpoint_;  // endpoint of messages
 };
 
 }  // namespace

@@ -16,7 +16,7 @@
 namespace tutti {
 namespace {
 
-// For ranks of one host to meet: they are all there already.
+// Deadline for ranks of one host to meet: they are all there already.
 constexpr int64_t kNeighborsMs = 10'000;
 
 // ---- neighbors ---------------------------------------------------------------------------------

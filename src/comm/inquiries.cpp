@@ -26,7 +26,7 @@ using inspect::InquiryHead;
 using inspect::InquiryKind;
 
 constexpr size_t kMostClients = 8;
-constexpr size_t kMostQuestions = 64;  // that are remembered
+constexpr size_t kMostQuestions = 64;  // questions that are remembered
 // A rank that takes in nothing is asked so often, then only now and then: bytes that nobody reads
 // pile up on its connection.
 constexpr int kMostUnanswered = 16;

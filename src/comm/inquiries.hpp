@@ -33,7 +33,7 @@ class Inquiries {
   uint64_t open();
 
   struct Entry {
-    uint64_t key = 0;  // of the communicator; 0: nobody asks for it
+    uint64_t key = 0;  // key of the communicator; 0: nobody asks for it
     int rank = 0;
     int ranks = 1;
     Transport* transport = nullptr;
@@ -54,7 +54,7 @@ class Inquiries {
   };
   struct Client {
     Fd socket;
-    std::map<uint64_t, int64_t> asked_ns = {};  // by token
+    std::map<uint64_t, int64_t> asked_ns = {};  // times of questions, by token
     bool gone = false;
   };
 

@@ -53,7 +53,7 @@ Result<std::unique_ptr<Lanes>> Lanes::create(Connection& connection, int rank, i
 
 Status Lanes::choose_by(const PlanInputs& inputs, const std::string& name) {
   const Tuning& tuning = inputs.tuning.tuning;
-  Advice measured;  // for ranks that share memory
+  Advice measured;  // measured advice for ranks that share memory
   measured.rules = tuning.rules_for(inputs.local_ranks, inputs.cores);
   measured.rules_path = inputs.tuning.path;
   const Machine machine = machine_for(inputs.local_ranks, inputs.cores, tuning.machine);
@@ -120,7 +120,7 @@ Result<std::unique_ptr<LaneGroup>> Lanes::open_group(int lane) {
 
 // Null if this rank is in none.
 Result<std::unique_ptr<LaneGroup>> Lanes::open_column(int lane) {
-  std::unique_ptr<Lane> lanes[3];  // by InColumn
+  std::unique_ptr<Lane> lanes[3];  // lanes by InColumn
   for (size_t at = 0; at < column_.size(); ++at) {
     if (column_[at] == nullptr) continue;
     TUTTI_ASSIGN_OR_RETURN(lanes[at], open_lane(*scopes_->in_column(static_cast<InColumn>(at)),

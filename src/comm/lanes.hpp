@@ -45,15 +45,17 @@ class Lanes {
   Connection& connection_;
   const int rank_;
   const int ranks_;
-  const Limits limits_;                       // of the ranks of this host
-  const std::optional<Hosts> cache_domains_;  // of these, if there are several
+  const Limits limits_;  // limits of this host's ranks
+  // Cache domains of this host's ranks, if there are several.
+  const std::optional<Hosts> cache_domains_;
   const bool can_map_peers_;
   const StoreTarget store_target_;
   Choose choose_;
   // If the ranks are on several hosts.
   ScopeChoices choose_phases_;
   std::optional<Scopes> scopes_;
-  std::array<std::unique_ptr<ColumnTransport>, 3> column_;  // by InColumn; null: no part in it
+  // Transports by InColumn; null: this rank has no part in it.
+  std::array<std::unique_ptr<ColumnTransport>, 3> column_;
   std::vector<std::unique_ptr<LaneGroup>> groups_;
 };
 

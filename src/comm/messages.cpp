@@ -94,7 +94,8 @@ bool Messages::start_by(Message& message, const Post& post) {
   message.complete_at_once(std::move(status));
   return has_callback;
 }
-template bool Messages::start_by(Message&, const std::function<void()>&);  // for announced.cpp
+// Instance for announced.cpp.
+template bool Messages::start_by(Message&, const std::function<void()>&);
 
 bool Messages::drive(int worker) { return needs(worker) && push(By::kWorker); }
 

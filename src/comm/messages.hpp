@@ -38,7 +38,7 @@ struct BlockingMessage {
       : arguments(arguments), info(info) {}
 
   MessageArguments arguments;
-  tutti_recv_info* info;  // of a receive; may be null
+  tutti_recv_info* info;  // facts of a receive; may be null
   Transfer transfer;
   // Once all have ended.
   [[nodiscard]] const Status& status() const { return transfer.status; }
@@ -114,7 +114,8 @@ class Messages : public HelpedProgress {
 
   bool drive(int worker) override;
   [[nodiscard]] Waiter waiter() const override { return waiter(worker_budget_); }
-  // For a thread that pushes messages and collectives itself, which end when the communicator does.
+  // Progress for a thread that pushes messages and collectives itself, which end when the
+  // communicator does.
   [[nodiscard]] Waiter waiter_of_caller() const { return waiter(caller_budget_); }
 
  private:
@@ -157,7 +158,7 @@ class Messages : public HelpedProgress {
   BriefLock lock_;
   const std::unique_ptr<Endpoint> endpoint_;  // guarded by lock_
   std::vector<Message*> active_;              // guarded by lock_
-  const std::unique_ptr<Fetches> fetches_;    // of receives that have met announcements
+  const std::unique_ptr<Fetches> fetches_;    // fetches for receives that have met announcements
   double next_look_s_ = 0;                    // guarded by lock_; at many of them
   std::atomic<int> waiting_here_{0};          // threads in wait_here()
 };

@@ -117,7 +117,7 @@ void Messages::run_queued(std::span<BlockingMessage> messages) {
   for (Message& message : queued) {
     try {
       start(message);
-    } catch (const std::bad_alloc&) {  // those that have begun must be seen to their end
+    } catch (const std::bad_alloc&) {  // messages that have begun must be seen to their end
       message.fail({Code::kOutOfMemory, "no memory to begin it"});
     }
   }

@@ -36,7 +36,7 @@ class Monitor {
     int pidfd = -1;  // stays the caller's, may be in several watches; -1: `pid` is looked up
     int pid = 0;
     int rank = 0;
-    const LifeSign* sign = nullptr;  // its monitor's; null: it has none
+    const LifeSign* sign = nullptr;  // life sign of the peer's monitor; null: it has none
   };
   // Whether the process of a peer has ended, by its life sign, its pidfd or its pid.
   static bool has_ended(const Peer& peer);

@@ -26,7 +26,7 @@ constexpr double kQuickSeconds = 0.3e-3;  // messages that take no longer may be
 constexpr double kStreamEndSeconds = 30e-3;
 constexpr uint64_t kLeastMessage = 4 << 10;
 
-constexpr size_t kSegments = 5;  // of a stream, for the median
+constexpr size_t kSegments = 5;  // segments of a stream, for the median
 
 }  // namespace
 

@@ -37,7 +37,7 @@ class Measurement {
   virtual void arrived(uint64_t bytes, double now) = 0;
   // The longest message that it asks for.
   [[nodiscard]] virtual uint64_t longest() const = 0;
-  // In seconds: what it has found out; 0 for nothing.
+  // The result in seconds; 0 for nothing.
   [[nodiscard]] virtual double figure() const = 0;
 };
 

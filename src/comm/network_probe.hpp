@@ -50,17 +50,17 @@ class NetworkProbe {
   std::array<ProbeRequest, kMostAhead> requests_;
   size_t first_ = 0;  // the oldest that is open, if one is
   size_t open_ = 0;
-  bool enough_ = false;  // no more requests
-  bool said_enough_ = false;
-  const uint64_t no_bytes_ = 0;  // asked for, they say that it asks no more
-  Transfer end_of_requests_;     // which says that
+  bool enough_ = false;          // no more requests
+  bool said_enough_ = false;     // end_of_requests_ was sent
+  const uint64_t no_bytes_ = 0;  // body of end_of_requests_
+  Transfer end_of_requests_;     // message that says that this rank asks no more
   // Requests of the other rank to this one.
-  uint64_t incoming_bytes_ = 0;  // that the next one asks for
+  uint64_t incoming_bytes_ = 0;  // bytes that the next request asks for
   Transfer incoming_;            // the next one
   bool served_ = false;
   std::array<Transfer, kMostAhead> replies_;
   std::array<bool, kMostAhead> replying_{};
-  std::vector<std::byte> payload_;  // of replies to them
+  std::vector<std::byte> payload_;  // payload of replies to those requests
 };
 
 }  // namespace tutti

@@ -140,7 +140,7 @@ Status Peers::in_group(const Status& cause) const {
   return group_.empty() || is_said ? cause : cause.with_context(group_);
 }
 
-// In the monitor's thread.
+// Runs in the monitor's thread.
 void Peers::hear(Executor& executor) {
   for (const ControlNews& news : control_->read()) {
     if (news.kind == ControlNews::Kind::kFailed) health_.learn(in_group(news.cause));

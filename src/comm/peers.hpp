@@ -36,7 +36,7 @@ class Peers {
   void stop();
 
   [[nodiscard]] bool is_here(int peer) const;
-  // From the memory of this host, else once the control connection has said so.
+  // Whether a peer has left, from the memory of this host, else as the control connection has said.
   [[nodiscard]] bool has_left(int peer) const;
   // Whether a rank has left, or one of this host has died.
   [[nodiscard]] bool is_gone(int peer) const { return has_left(peer) || has_died(peer); }
@@ -67,10 +67,11 @@ class Peers {
   const int rank_;
   const int ranks_;
   const std::string group_;
-  std::vector<std::atomic<bool>> left_;  // by rank: what the control connection has said
+  std::vector<std::atomic<bool>> left_;  // departures by rank, as the control connection told
   std::unique_ptr<Control> control_;
   std::unique_ptr<Regroup> regroup_;
-  ControlRegroup* control_regroup_ = nullptr;  // the same, if there is a control connection
+  // Regroup_ where there is a control connection; else null.
+  ControlRegroup* control_regroup_ = nullptr;
   Inquiries::Token inquiry_token_ = 0;
   Monitor::Token watch_ = 0;
 };

@@ -24,7 +24,8 @@ constexpr std::chrono::milliseconds kLookEvery{1};
 constexpr std::chrono::milliseconds kAnswer{500};
 // How often a rank that the service will wake looks at its deadline and at signals.
 constexpr std::chrono::milliseconds kCheckEvery{10};
-// For news that were sent before the connection closed: another thread has yet to take them in.
+// Grace for news that were sent before the connection closed: another thread has yet to take them
+// in.
 constexpr std::chrono::milliseconds kLastNews{100};
 
 // ---- in memory ---------------------------------------------------------------------------------

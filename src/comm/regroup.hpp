@@ -29,7 +29,7 @@ namespace tutti {
 // One thread at a time.
 class Regroup {
  public:
-  using Contributions = std::map<int, std::vector<std::byte>>;  // by rank
+  using Contributions = std::map<int, std::vector<std::byte>>;  // contributions by rank
 
   virtual ~Regroup() = default;
   // A round. After an error, such as the deadline, this rank comes to no more rounds. The others
@@ -67,10 +67,11 @@ class ControlRegroup final : public Regroup {
   Control& control_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  Contributions coming_;  // guarded by mutex_, as what follows: of the round that is being told
-  Contributions last_;    // of the last one that was
-  bool over_ = true;      // no round is under way
-  Status withdrawal_;     // from the round that was last asked for: whom it lacked
+  // Contributions to the round that is being told. mutex_ guards all from here on.
+  Contributions coming_;
+  Contributions last_;  // contributions to the last round
+  bool over_ = true;    // no round is under way
+  Status withdrawal_;   // whom the round lacked that was asked for last
 };
 
 // The ranks that go on, in rank order, and where they meet.

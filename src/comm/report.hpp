@@ -28,7 +28,7 @@ class TraceFile {
   // Empty: there is none.
   explicit TraceFile(std::string path) : path_(std::move(path)) {}
   [[nodiscard]] bool wanted() const { return !path_.empty(); }
-  // To the path, a point and the rank in the job.
+  // Writes to a file whose name is the path, a point and the rank in the job.
   void add(inspect::TracedCommunicator traced, int job_rank);
 
  private:
@@ -70,9 +70,9 @@ class Report {
   const int job_rank_;
   const std::string name_;
   std::vector<std::shared_ptr<StepTrace>> steps_;
-  std::string unsaid_;           // of say(), until more()
-  std::vector<int64_t> seen_;    // how far the rank had come; of trace_if_quiet()
-  std::vector<int64_t> traced_;  // the same when it was traced last
+  std::string unsaid_;           // text of say() that waits for more()
+  std::vector<int64_t> seen_;    // how far the rank was when trace_if_quiet() looked
+  std::vector<int64_t> traced_;  // how far the rank was when it was traced last
 };
 
 }  // namespace tutti

@@ -24,14 +24,15 @@ struct ScopeChoices {
     const Hosts& hosts;
     const NetworkFigures& network;
     const JobVariables& variables;
-    const Machine& host;    // as the ranks of one host see it
-    const Machine& across;  // as ranks on several hosts see it
+    const Machine& host;    // machine as ranks of one host see it
+    const Machine& across;  // machine as ranks on several hosts see it
     Advice on_host = {};
   };
 
   Choose on_host;
-  std::array<Choose, 3> in_column;  // by InColumn; of the parts of a column, if hosts are in groups
-  Choose alone_in_column;           // then, for phases of whole columns that are alone
+  // Choices by InColumn, for parts of a column if hosts are in groups.
+  std::array<Choose, 3> in_column;
+  Choose alone_in_column;  // choice for phases of whole columns that run alone
 
   static Result<ScopeChoices> create(const Job& job,
                                      const std::function<Choose(Selector)>& ask = choice_of);

@@ -43,7 +43,7 @@ std::vector<JobSetting> shared_settings(const OwnView& own) {
 
 // The part of a rank's message that has a fixed size.
 struct Fixed {
-  uint64_t key;  // that rank 0 gives the communicator
+  uint64_t key;  // key that rank 0 gives the communicator
   uint64_t host;
   uint64_t host_group;
   int64_t cache_domain;
@@ -252,8 +252,8 @@ Result<Entry> unpack(std::span<const std::byte> bytes, int rank,
 
 // ---- among all ---------------------------------------------------------------------------------
 
-constexpr size_t kPieceBytes = 4096;      // what an exchange takes at a time
-constexpr uint64_t kMostSaid = 64 << 20;  // by a rank
+constexpr size_t kPieceBytes = 4096;      // bytes that an exchange takes at a time
+constexpr uint64_t kMostSaid = 64 << 20;  // limit on what one rank says
 
 // Collective: every rank's bytes, however many. In one round if no rank has many, and there is no
 // large tuning file.

@@ -24,7 +24,7 @@ struct RankPlace {
   uint64_t host_group = 0;
   int cache_domain = kNoCacheDomain;
   std::vector<int> cores;
-  std::vector<CpuLimit> cpu_limits;  // that it is under
+  std::vector<CpuLimit> cpu_limits;  // CPU limits that the rank is under
 };
 // A rank's message about itself.
 struct OwnView : RankPlace {
@@ -43,7 +43,7 @@ struct Agreement {
   // All but `pulls` and `maps_peers`. Whether the ranks of a host can share memory is found out
   // later, and `network` is measured later where it is not known.
   PlanInputs inputs;
-  uint64_t key = 0;  // of rank 0's choosing: the same on all, and no other's
+  uint64_t key = 0;  // key that rank 0 chose: equal on all ranks, and in no other communicator
 };
 
 // 64 bits that nobody can guess; 0 if the system has none to give.

@@ -63,7 +63,8 @@ struct Call {
   std::shared_ptr<const BlockLayouts> layouts;
 };
 
-// Which of the rank's buffers the call touches: not one whose blocks are known to be all empty.
+// Which of the rank's buffers the call touches. A buffer whose blocks are known to be all empty is
+// not touched.
 BufferBlocks buffers_with_data(const Call& call, int rank);
 // The number of elements in the send buffer of a call that reduces.
 uint64_t elements_sent(const Call& call, int ranks);

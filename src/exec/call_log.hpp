@@ -172,14 +172,14 @@ class CallLog {
   Look keep(Fault fault, int peer, uint32_t call);
 
   const int rank_;
-  const uint32_t line_mask_;  // of the number of a call: which of the lines is its
+  const uint32_t line_mask_;  // bits of a call's number that choose its line
   const std::span<const LaneMemory::Rank> ranks_;
   uint32_t call_ = 0;
   uint32_t entered_by_all_ = 0;
   uint32_t begins_after_ = 0;
   uint32_t tick_base_ = 0;         // ticks of all calls before this one
   uint32_t waited_in_ = 0;         // the last call in which a peer was not there yet
-  std::vector<uint32_t> entered_;  // by peer: the last call that it is known to have entered
+  std::vector<uint32_t> entered_;  // last call that each peer is known to have entered
   std::vector<uint32_t> ticks_;    // the highest tick seen, by peer
   Fault fault_ = Fault::kNone;
   int faulty_peer_ = -1;

@@ -74,8 +74,8 @@ Status Executor::run(const Call& call) {
   }
 }
 
-// Numbers a call that begins; false if another rank's call of that number does not match.
-// The choice of what is inlined makes small calls shorter (docs/notes/15).
+// Numbers a call that begins; false if another rank's call of that number does not match. It is
+// inlined to keep small calls short.
 [[gnu::always_inline]] inline bool Executor::number_call(const Call& call, const Plan& plan,
                                                          uint32_t& chain) {
   ++sequence_;

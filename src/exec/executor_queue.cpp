@@ -13,7 +13,7 @@ namespace {
 
 // How long an operation that was started waits before shared memory says that it does.
 constexpr int64_t kLongAfterMs = 20;
-// To copy so much takes about as long as to wake a worker.
+// Copying so many bytes takes about as long as waking a worker.
 constexpr uint64_t kMostBegunAtOnce = 64 << 10;
 
 // Whether the thread that starts an operation also begins it. If the blocks of all ranks together

@@ -9,11 +9,12 @@
 namespace tutti {
 
 struct ExecutorSettings {
-  PlanContext context;       // but the number of lanes and the choice, which the constructor takes
+  // Inputs of plans; the constructor takes the number of lanes and the choice.
+  PlanContext context;
   bool polls = false;        // see Waiter
   Journal::Tell tell;        // sends a message to any rank, if ranks are on several hosts
-  SpinBudget caller_budget;  // of a thread inside a call
-  SpinBudget worker_budget;  // of a worker, which may share its core with the application
+  SpinBudget caller_budget;  // spins of a thread inside a call
+  SpinBudget worker_budget;  // spins of a worker, which may share its core with the application
   WaitReportSettings wait_report = {};
 };
 

@@ -40,7 +40,7 @@ struct JournalMessage {
     kWaits,     // the sender waits in that call for the receiver
     kAsks,      // the sender wants kAnswers
     kAnswers,   // the sender's last call
-    kCompares,  // to find the first call that differed
+    kCompares,  // looks for the first call that differed
     kLeaves,    // the sender makes no further call, and wants kAnswers once the receiver is in that
   };
   CallRecord record{};  // sequence 0: no call was made
@@ -107,7 +107,7 @@ class Journal {
   // How many of the last calls it keeps, and so can compare.
   static constexpr uint64_t kKept = 256;
   struct Question {
-    uint64_t sequence = 0;  // of the call that it was asked in
+    uint64_t sequence = 0;  // number of the call that asked
     int64_t came_ms = 0;
   };
   // The outcome of comparing calls: an error, a message to answer with, or neither.

@@ -196,7 +196,7 @@ class BasicLane {
   CallRecord record_{};
   bool begun_ = false;  // the log has let it begin
   size_t next_ = 0;     // step
-  int next_peer_ = 0;   // of an await(all) that is under way
+  int next_peer_ = 0;   // peer whose entry an await(all) checks next
   int stranger_ = -1;
   Status status_;
 };

@@ -111,7 +111,7 @@ class LaneGroup {
   std::array<Progress, kScopes> progress_{};
   std::array<Call, kScopes> calls_{};
   const Lane* failed_ = nullptr;
-  HostEngine engine_;  // of reductions that are no phases
+  HostEngine engine_;  // engine of reductions outside phases
   std::vector<CacheLine> scratch_;
 };
 

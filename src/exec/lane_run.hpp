@@ -190,7 +190,7 @@ void BasicLane<Components>::publish(uint32_t tick) {
   transport_.notify();
 }
 
-// The choice of what is inlined here makes small calls shorter (docs/notes/15).
+// Kept out of line, and has_published() inline, to keep small calls short.
 template <typename Components>
 [[gnu::noinline]] bool BasicLane<Components>::sees_tick(int peer, uint32_t tick) {
   if (log_.knows_tick(peer, tick)) return true;

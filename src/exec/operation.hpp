@@ -69,7 +69,7 @@ class Operation : public Completion {
   uint32_t chain_ = 0;
   int64_t deadline_ms_ = kNever;
   int64_t long_from_ms_ = kNever;
-  // Of all lane plans.
+  // The state of all lane plans together.
   std::atomic<size_t> lanes_left_{0};
   std::atomic<int64_t> awaited_ms_{kNever};
   BriefLock error_lock_;

@@ -35,7 +35,7 @@ struct ScheduledPlan {
   // `other_arms`, too.
   Traits traits;
   uint64_t offset = 0;
-  bool announces = false;   // its entry shows buffers, or announces an arm: see BasicLane::enter
+  bool announces = false;   // entry shows buffers or announces an arm: see BasicLane::enter
   bool maps_peers = false;  // reads buffers of peers where they lie (Limits::maps_peers)
   // How many bytes of a slot the call may use, in whole cache lines; the same on every rank. 0: no
   // slot is used.
@@ -73,13 +73,13 @@ struct ComposedPlan {
 using LanePlan = std::variant<ScheduledPlan, ComposedPlan>;
 
 struct Plan {
-  std::vector<LanePlan> lanes;  // what lanes 0, 1, ... do, all of one kind
+  std::vector<LanePlan> lanes;  // plans of lanes 0, 1, ..., all of one kind
   const Algorithm* algorithm = nullptr;
   Arms arms;  // where there are some: the name of the first way, then of each of other_arms
   uint32_t signature = 0;
-  CallRecord record{};  // of calls of this kind, but for their sequence
+  CallRecord record{};  // record of calls of this kind, without their sequence
   uint32_t element_bytes = 1;
-  uint32_t divisor = 1;           // for avg: the number of ranks
+  uint32_t divisor = 1;           // number of ranks if the call is an average
   ReduceKernel kernel = nullptr;  // null: no reduction, or a user's
 
   // The work of the lane; null if it is of the other kind.
@@ -120,11 +120,11 @@ struct PlanContext {
   Limits limits;
   bool can_map_peers = false;  // SharedMemory::can_map_peers()
   const Choose* choose = nullptr;
-  const Choose* choose_alone = nullptr;  // for a phase with Phase::alone; null: `choose`
+  const Choose* choose_alone = nullptr;  // choice for a phase with Phase::alone; null: `choose`
   // The hosts of the ranks if there are several. The contexts of the scopes of a composition, null
   // for one that this rank is not in.
   const Hosts* hosts = nullptr;
-  const Hosts* cache_domains = nullptr;  // as in Problem
+  const Hosts* cache_domains = nullptr;  // Problem::cache_domains
   std::array<const PlanContext*, kScopes> scopes{};
 };
 

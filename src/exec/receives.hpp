@@ -17,7 +17,7 @@ struct ReceiveStep {
   uint32_t from;  // it may be posted once all steps before this one are complete
 };
 
-// In the order of the steps; `from` never decreases, so that receives are posted in that order,
+// The receives in the order of the steps. `from` never decreases, so they are posted in that order,
 // too. `in_place`: the send and the receive buffer share memory.
 std::vector<ReceiveStep> receives_of(const Schedule& schedule, bool in_place);
 

@@ -13,10 +13,10 @@ namespace {
 // take much memory. A call longer than half of a slot has all of it, and the rest moves through
 // that half.
 struct ClassRooms {
-  uint64_t longest;            // extent
-  uint64_t first;              // of each copy
-  uint64_t later;              // after kManyCalls of them
-  uint64_t if_oversubscribed;  // then, where ranks share cores
+  uint64_t longest;            // longest extent of the class
+  uint64_t first;              // room in each copy of a slot at first
+  uint64_t later;              // room after kManyCalls calls of the class
+  uint64_t if_oversubscribed;  // room where ranks share cores, after kManyCalls
 };
 // Within a first-level cache, and within a second-level one.
 constexpr uint64_t kRoomOfTiny = 2 << 10;

@@ -19,7 +19,7 @@ struct TracedStep {
   uint64_t begun = 0;     // stamps; a step begins where the one before has ended
   uint64_t ended = 0;
   uint64_t bytes = 0;
-  int32_t peer = 0;  // by its number in the communicator; kAllPeers: all
+  int32_t peer = 0;  // peer's number in the communicator; kAllPeers: all
   StepKind kind = StepKind::kCopy;
 };
 // "await rank 2", "send 1024 bytes to rank 3", "reduce 64 bytes".

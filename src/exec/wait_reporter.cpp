@@ -36,7 +36,7 @@ int32_t this_thread() {
 }  // namespace
 
 void WaitReporter::report(const PendingWait& waiting) {
-  const int64_t now_ms = rough_host_ms();  // of which other processes read
+  const int64_t now_ms = rough_host_ms();  // clock that other processes read, too
   if (wait_.since_ms != 0 && now_ms < next_look_ms_) return;
   if (wait_.since_ms != 0) return look(waiting, now_ms);
   wait_ = {};

@@ -75,7 +75,7 @@ void Worker::run() {
   for (;;) {
     try {
       if (!turn()) return;
-    } catch (const std::bad_alloc&) {  // what there is to do stays, and there may be memory later
+    } catch (const std::bad_alloc&) {  // memory may come later; the work stays
       nap(bell_, kLookEveryUs, [] { return false; });
     }
   }

@@ -17,9 +17,9 @@ namespace tutti {
 
 // Limits on which the ranks of a communicator agree at its creation.
 struct Limits {
-  SlotPlan slots;  // none: ranks share no memory, algorithms must use messages only
+  SlotPlan slots;  // eager staging; none: ranks share no memory, algorithms must use messages only
   uint64_t window_bytes = 0;
-  uint64_t chunk_bytes = 0;  // of one rank's data, per pipeline stage; <= window_bytes / 2
+  uint64_t chunk_bytes = 0;  // chunk of one rank's data per pipeline stage; <= window_bytes / 2
   uint64_t non_temporal_bytes = UINT64_MAX;  // non-temporal stores from this message size on
   bool pulls = false;       // ranks can read one another's buffers; only if they share memory
   bool maps_peers = false;  // a pull is a plain copy, because all ranks map these buffers
@@ -76,7 +76,7 @@ struct Problem {
   uint64_t count = 0;   // elements per block
   uint64_t stride = 0;  // elements from block to block, >= count
   uint32_t element_bytes = 1;
-  DataType type = DataType::kFloat32;  // of the elements, which only a tuner asks for
+  DataType type = DataType::kFloat32;  // type of the elements, which only a tuner asks for
   // The blocks of this rank's buffers where they differ in size (allgatherv, reduce_scatterv,
   // alltoallv, gatherv, scatterv), as many as without the v. In the first two every rank knows the
   // sizes of all blocks, and `count` is the largest. In the others a rank knows those of its own
@@ -93,8 +93,8 @@ struct Problem {
   // The hosts of the ranks if there are several; else null. All ranks together then share no memory
   // (Limits::slots is empty). The ranks of a composition's phase within a host do.
   const Hosts* hosts = nullptr;
-  // Which ranks share a last-level cache, written as if each cache were a host. Null if all ranks
-  // share one, share no memory, or it is not known.
+  // The ranks that share a last-level cache, written as if each cache were a host. Null if all
+  // ranks share one, share no memory, or it is not known.
   const Hosts* cache_domains = nullptr;
 
   [[nodiscard]] uint64_t bytes() const { return count * element_bytes; }

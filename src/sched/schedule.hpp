@@ -62,8 +62,8 @@ enum class Space : uint8_t {
   kPeerRecv,  // kRecv of a peer; only read
 };
 
-inline constexpr uint32_t kPrivateSpaces = 3;  // of a rank itself
-inline constexpr uint32_t kPeerSpaces = 5;     // of every rank, as its peers see it
+inline constexpr uint32_t kPrivateSpaces = 3;  // spaces of one rank itself
+inline constexpr uint32_t kPeerSpaces = 5;     // spaces of every rank, as its peers see them
 
 inline constexpr uint32_t kLineBytes = 56;
 

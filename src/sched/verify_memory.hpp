@@ -44,7 +44,7 @@ struct Reading {
 
 class Memory {
  public:
-  // In ascending order; gaps between them are undefined.
+  // Intervals in ascending order; gaps between them are undefined.
   [[nodiscard]] std::span<const Piece> pieces(uint64_t begin, uint64_t end) const;
   // The runs follow one another from `begin`. Forgets who read what is overwritten.
   void write(uint64_t begin, std::span<const Run> runs, uint32_t epoch, uint32_t step);
@@ -92,7 +92,7 @@ class Clocks {
 class Problems {
  public:
   explicit Problems(std::span<const Problem> problems) : problems_(problems) {}
-  // For what is the same on all ranks.
+  // Checks what is the same on all ranks.
   [[nodiscard]] const Problem& common() const { return problems_.front(); }
   [[nodiscard]] const Problem& of(int rank) const {
     return problems_.size() == 1 ? problems_.front() : problems_[static_cast<size_t>(rank)];

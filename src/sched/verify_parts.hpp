@@ -45,7 +45,7 @@ class RankMemories {
   }
 
  private:
-  static constexpr size_t kSpaces = 6;  // those with memory of their own
+  static constexpr size_t kSpaces = 6;  // spaces with memory of their own
   Memory& memory(const Location& location) {
     return memories_[static_cast<size_t>(location.owner) * kSpaces +
                      static_cast<size_t>(location.space)];
@@ -57,7 +57,7 @@ class RankMemories {
 
   std::span<const Schedule> schedules_;
   Problems problems_;
-  const Problem& problem_;  // what is common to them
+  const Problem& problem_;  // problem of rank 0, for what all ranks have in common
   std::vector<Memory> memories_;
   Clocks clocks_;
   std::vector<uint32_t> entered_;               // each rank's time of entry; UINT32_MAX: not yet

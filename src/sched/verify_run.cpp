@@ -20,7 +20,7 @@ struct Message {
   uint64_t bytes;
   size_t released;  // the sender's clock
   std::vector<Run> runs;
-  uint32_t next = kNone;  // of the same pair
+  uint32_t next = kNone;  // next message of the same pair
   bool received = false;
 };
 

@@ -61,7 +61,8 @@ class Values {
   int ranks_;
   std::vector<Node> nodes_;
   std::vector<ValueId> operands_;
-  std::unordered_map<uint64_t, ValueId> known_;  // by hash; the next number after a collision
+  // Values by hash; the next number after a collision.
+  std::unordered_map<uint64_t, ValueId> known_;
 };
 
 }  // namespace tutti

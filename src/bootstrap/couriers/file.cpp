@@ -85,7 +85,7 @@ class File final : public Courier {
 
   const JobPlace place_;
   int number_ = 0;
-  std::string written_;  // by this process, still there
+  std::string written_;  // the file that this process wrote and that is still there
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 namespace tutti::couriers {
 namespace {
 
-constexpr int kThreadSerialized = 2;  // the same in both families
+constexpr int kThreadSerialized = 2;  // equal in both families of MPI
 constexpr unsigned kMpichWorld = 0x44000000;
 constexpr unsigned kMpichByte = 0x4c00010d;
 

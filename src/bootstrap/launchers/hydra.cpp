@@ -11,7 +11,7 @@ namespace {
 constexpr Names kNames = {"MPICH's mpirun", "PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID",
                           "MPI_LOCALNRANKS"};
 
-// With `srun --mpi=pmi2` Slurm sets the first two as well, and knows more.
+// Slurm's `srun --mpi=pmi2` sets the first two variables as well, and knows more.
 bool present(const Getter& getter) {
   if (getter("PMI_PORT")) return true;
   return any_set(getter, kNames) &&

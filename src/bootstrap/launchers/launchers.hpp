@@ -16,7 +16,8 @@ struct KnownLauncher {
   bool (*present)(const Getter& getter);
   // The place by them, with the launcher's own route when the job has several hosts.
   Result<JobPlace> (*place)(const Getter& getter);
-  Launcher word = Launcher::kAuto;  // of CCL_PROCESS_LAUNCHER, if one stands for it
+  // The value of CCL_PROCESS_LAUNCHER that stands for it; kAuto: none.
+  Launcher word = Launcher::kAuto;
 };
 
 #define TUTTI_LAUNCHER(name) KnownLauncher name();
