@@ -28,10 +28,10 @@ struct Transfer {
   Status status;       // once done. kTruncated: the message was longer; the first `bytes` arrived
   uint64_t bytes = 0;  // received
   uint64_t sent = 0;   // the length of the message received
-  int source = -1;     // of a receive: once a message has met it
-  Tag tag = 0;         // of the message received
+  int source = -1;     // rank that sent the message a receive has met; -1: none yet
+  Tag tag = 0;         // tag of the message received
   void* internal = nullptr;         // the endpoint's
-  class Endpoint* owner = nullptr;  // which of several joined ones has it; theirs
+  class Endpoint* owner = nullptr;  // endpoint that has it, where several are joined; theirs
 };
 
 // The envelope of an unexpected message, one that has come and met no receive.

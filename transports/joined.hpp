@@ -19,8 +19,7 @@
 
 namespace tutti {
 
-// Which ranks of a column: all, by host; those of a group's hosts; those at one place of the
-// groups.
+// Ranks of a column: all, by host; those of a group's hosts; those at one place of the groups.
 enum class InColumn { kAll, kGroup, kAcross };
 
 class JoinedTransport final : public Transport, private Recovery {

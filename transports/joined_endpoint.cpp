@@ -72,7 +72,7 @@ void JoinedEndpoint::post(const Held& receive) {
 bool JoinedEndpoint::recv_if_here(Tag tag, Tag mask, void* dst, uint64_t bytes,
                                   Transfer& transfer) {
   host_first_ = !host_first_;
-  if (network_->all_have_left()) {  // which ends the receive: only what has come already counts
+  if (network_->all_have_left()) {  // ends the receive: only what has come already counts
     host_first_ = true;
     while (host_->poll()) {
     }

@@ -26,7 +26,7 @@ std::string runs_of(const std::vector<int>& numbers) {
 }  // namespace
 
 std::string name_of(int rank, const PeerProcess& process) {
-  // In another pid namespace it has no number here.
+  // A process in another pid namespace has no number here.
   const int pid = process.pid != 0 ? process.pid : process.own_pid;
   if (process.global_rank < 0)
     return fmt::format("rank {} (pid {} on {})", rank, pid, process.host);

@@ -35,7 +35,7 @@ struct CallRecord {
 struct alignas(kCacheLine) RecordLine {
   CallRecord record;
   std::atomic<uint64_t> begun;  // 0: not known
-  std::atomic<uint64_t> ended;  // of a call that had to wait for long; else of an older one
+  std::atomic<uint64_t> ended;  // end of a call that had to wait for long; else of an older one
 
   // Notes a call that has no call line. While it is written, its time is not known.
   void begin(const CallRecord& call) {
@@ -95,14 +95,14 @@ inline constexpr int64_t kLookEveryMs = 500;
 struct Wait {
   static constexpr uint32_t kMostAwaited = 8;
   WaitKind kind = WaitKind::kNone;
-  int32_t thread = 0;    // that waits or drives what waits
+  int32_t thread = 0;    // thread that waits or drives what waits
   int64_t since_ms = 0;  // on the monotonic clock
   // The call that the rank waits in. While a communicator is made of this one, it has the number of
   // ranks, and its purpose as `detail`. A message has its number, count and type. Its `root` is the
   // peer (-1: any), its `detail` the tag (UINT64_MAX: any).
   CallRecord record{};
-  // For whom, by their numbers in the communicator, as far as that is known yet; -1 behind the
-  // last.
+  // The ranks waited for, by their numbers in the communicator, as far as they are known yet; -1
+  // behind the last.
   int32_t awaited[kMostAwaited] = {-1, -1, -1, -1, -1, -1, -1, -1};
   // The first awaited rank if it is on another host: where it is, and its last call as it told. A
   // receive has in `last` a message that has come and that no receive takes.
@@ -142,9 +142,10 @@ inline constexpr uint32_t kNotedCalls = 32;
 
 // All notes of one rank on one lane.
 struct Notes {
-  WaitNote call;                     // of the lane
-  WaitNote messages[kMessageNotes];  // of the first lane alone, as what follows
-  WaitNote making;                   // for ranks that a communicator is made of
+  WaitNote call;  // wait of the lane's call
+  // Waits for messages; the first lane alone has these and the next.
+  WaitNote messages[kMessageNotes];
+  WaitNote making;  // wait for the ranks that a communicator is made of
   // The last calls that leave no entry in shared memory, by sequence: those among ranks of several
   // hosts, and the first that a rank makes on a communicator that has failed.
   RecordLine calls[kNotedCalls];

@@ -29,9 +29,9 @@ struct alignas(kCacheLine) SharedState {
 // says who writes what. Each rank has one.
 struct alignas(2 * kCacheLine) RegroupSign {
   static constexpr size_t kMostContributionBytes = 160;
-  std::atomic<uint32_t> round;  // that it takes part in
+  std::atomic<uint32_t> round;  // round that the rank takes part in
   std::atomic<uint32_t> taken;  // the last one that was decided to have it
-  uint32_t bytes[2];            // of its contribution in even and odd rounds
+  uint32_t bytes[2];            // length of its contribution in even and odd rounds
   std::byte contribution[2][kMostContributionBytes];
 };
 // The decision of each round. `coordinator` is the round in the high half, 1 + the rank that
@@ -42,7 +42,7 @@ struct alignas(2 * kCacheLine) RegroupDecision {
 };
 struct RegroupBoard {
   RegroupDecision* decision = nullptr;
-  std::span<RegroupSign> signs;  // by rank
+  std::span<RegroupSign> signs;  // signs by rank
 };
 
 // A rank's word that it leaves the communicator: it has made its last call and sent its last
@@ -50,7 +50,7 @@ struct RegroupBoard {
 struct alignas(2 * kCacheLine) Departure {
   std::atomic<uint32_t> left;  // not zero: it has; the rest precedes it
   uint32_t bytes;
-  std::byte last_words[kMostLastWords];  // as Endpoint::leave() takes them
+  std::byte last_words[kMostLastWords];  // words given to Endpoint::leave()
 };
 static_assert(sizeof(Departure) == 2 * kCacheLine);
 

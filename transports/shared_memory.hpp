@@ -20,8 +20,8 @@ namespace tutti {
 // A rank's entry into a call, in one number so that it can be read at any time. With less alignment
 // clang 14 calls libatomic for it.
 struct alignas(8) CallEntry {
-  uint32_t call;   // its number on this lane
-  uint32_t chain;  // of the signatures of all calls up to it
+  uint32_t call;   // number of the call on this lane
+  uint32_t chain;  // chain of the signatures of all calls up to it
 };
 
 // A rank's entry into a call: written by the rank, read by all. A rank has kCallLines of them and
@@ -84,9 +84,8 @@ class LaneMemory {
   }
   // Copies from an address of the process of `rank`; only if SharedMemory::can_pull().
   virtual Status pull(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
-  // For what pull() could not copy: asks `rank` for it, to be called again, with the same
-  // arguments, until it returns true. Needs `rank` to call serve_fallback_copy() meanwhile. One
-  // such copy at a time.
+  // Copies what pull() could not: asks `rank` for it. The caller repeats it with the same arguments
+  // until it returns true, while `rank` calls serve_fallback_copy(). One such copy at a time.
   virtual Result<bool> ask_for(int rank, void* dst, uint64_t address, uint64_t bytes) = 0;
   // Gives peers what they ask for, anything that this process can read; returns whether any did.
   virtual bool serve_fallback_copy() = 0;

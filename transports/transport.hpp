@@ -27,12 +27,13 @@
 namespace tutti {
 
 struct PeerProcess {
-  int pid = 0;      // in this process's pid namespace; 0 if it cannot be seen from here
-  int pidfd = -1;   // readable when the process has ended; owned by the transport; -1 if none
-  int own_pid = 0;  // what it calls itself: for texts, as what follows (transports/names.hpp)
+  int pid = 0;     // in this process's pid namespace; 0 if it cannot be seen from here
+  int pidfd = -1;  // readable when the process has ended; owned by the transport; -1 if none
+  // Number that it calls itself: for texts, as all from here on (transports/names.hpp).
+  int own_pid = 0;
   std::string host;
-  std::string group = {};  // of a communicator of some of the job's ranks, its name
-  int global_rank = -1;    // and the rank's number in the job
+  std::string group = {};  // name of the communicator, if it has some of the job's ranks only
+  int global_rank = -1;    // rank's number in the job
 };
 
 class Transport {
@@ -89,12 +90,12 @@ struct NetworkConfig {
 struct TransportConfig {
   int lanes = 1;                 // windows
   int channels = 2;              // endpoints
-  int64_t deadline_ms = kNever;  // for connecting
-  std::string label;             // of the communicator, for errors
-  std::string job = {};          // for who looks from outside, as what follows
-  uint64_t key = 0;              // of the communicator, the same on all ranks
-  uint64_t inquiries = 0;        // by which this process is asked for others' (comm/inquiries.hpp)
-  int all_ranks = 0;             // of the communicator; 0: those that meet here
+  int64_t deadline_ms = kNever;  // deadline of connecting
+  std::string label;             // name of the communicator, for errors
+  std::string job = {};          // the job's name: for observers from outside, as all from here on
+  uint64_t key = 0;              // key of the communicator, equal on all ranks
+  uint64_t inquiries = 0;        // socket by which others ask this process (comm/inquiries.hpp)
+  int all_ranks = 0;             // ranks of the communicator; 0: those that meet here
   // The numbers of these ranks in texts and as sources of messages, if they are some of a
   // communicator's; empty: their own.
   std::vector<int> numbers = {};

@@ -15,7 +15,7 @@ class EagerCredit {
   // ---- messages to the peer
   [[nodiscard]] bool may_send() const { return sent_ - matched_there_ <= match::kUnmatchedBytes; }
   void count_sent(uint64_t cost) { sent_ += cost; }
-  // So much has met its receive there; false if that makes no sense.
+  // The peer says that so much has met its receive there; false if that makes no sense.
   bool note_matched_there(uint64_t matched) {
     if (matched < matched_there_ || matched > sent_) return false;
     matched_there_ = matched;
@@ -32,9 +32,9 @@ class EagerCredit {
  private:
   // Costs since the start:
   uint64_t sent_ = 0;
-  uint64_t matched_there_ = 0;  // of what was sent, as the peer has told
-  uint64_t matched_ = 0;        // of what came from the peer
-  uint64_t told_ = 0;           // as the peer knows
+  uint64_t matched_there_ = 0;  // cost of sent messages that have met a receive, as the peer told
+  uint64_t matched_ = 0;        // cost of the peer's messages that have met a receive
+  uint64_t told_ = 0;           // what the peer knows of matched_
 };
 
 }  // namespace tutti::frames

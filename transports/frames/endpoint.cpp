@@ -32,7 +32,7 @@ FrameEndpoint::FrameEndpoint(std::unique_ptr<Port> port,
 
 FrameEndpoint::~FrameEndpoint() {
   try_to([this] { say_goodbye(); });
-  port().close();  // which still takes in what comes, as long as there are buffers for it
+  port().close();  // it still takes in what comes, while there are buffers for it
 }
 
 Status FrameEndpoint::greet(int64_t deadline_ms) {
@@ -107,7 +107,7 @@ void FrameEndpoint::take_back(PendingTransfer& operation) {
                          (*names_)[static_cast<size_t>(rank)], kLetGoMs));
   }
   if (operation.is(Phase::kEnding)) {
-    if (!requests_.under_way(operation)) release(operation);  // else its last piece ends it
+    if (!requests_.under_way(operation)) release(operation);  // otherwise its last piece ends it
     return;
   }
   if (operation.state == State::kReceiving) wants_grant(operation);

@@ -132,7 +132,7 @@ class FrameEndpoint final : public match::Engine<FrameEndpoint, Types>,
   SilentPeers silent_;
   Stage stage_ = Stage::kOpen;
   Status closed_;     // why there is no port any more
-  Transfer nobodys_;  // of operations that were cancelled, until nothing is under way for them
+  Transfer nobodys_;  // transfer of cancelled operations, until nothing is under way for them
 };
 
 }  // namespace tutti::frames

@@ -22,17 +22,17 @@ enum class FrameKind : uint32_t {
   kLeave,    // no more messages begin or end here: bytes; these, the rank's last words, follow
   kGoodbye,  // the last: this endpoint is about to close
   // Kinds for peers with several rails (piece_protocol.hpp):
-  kRailLost,  // that of number `id` carries nothing between the two any more
-  kAgain,     // of the send `id` the piece `tag` is expected over rail `upto`, whatever was before
+  kRailLost,  // rail number `id` carries nothing between the two any more
+  kAgain,     // piece `tag` of the send `id` is expected over rail `upto`, whatever was before
   kTaken,     // all of the send `id` that was granted has come
 };
 
 struct FrameHead {
-  uint32_t cookie;    // of the channel; what has another one is none of ours
+  uint32_t cookie;    // the channel's number; a frame with another one is none of ours
   uint32_t rank;      // who sends
   uint32_t sequence;  // counts the frames from this rank to that
   FrameKind kind;
-  uint64_t matched;  // of the receiver's eager messages, bytes that have met their receive so far
+  uint64_t matched;  // eager bytes received so far that have met their receive
   Tag tag;
   uint64_t bytes;
   uint64_t id;
@@ -42,7 +42,7 @@ struct FrameHead {
 };
 static_assert(sizeof(FrameHead) == 64);
 
-// Up to here, to copy a message takes less time than to ask first (docs/notes/15).
+// Messages up to this size take less time to copy than to ask for first.
 using tuned::kEagerFrames;
 inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerFrames;
 

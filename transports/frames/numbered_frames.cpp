@@ -44,7 +44,7 @@ bool NumberedFrames::send_owed(int rank) {
     ++to.hellos_sent;
     return true;
   }
-  if (!to.notices.empty()) {  // to send one may add another
+  if (!to.notices.empty()) {  // sending one may add another
     const FrameHead notice = to.notices.front();
     to.notices.pop_front();
     const bool sent = send(rank, notice);
@@ -189,7 +189,7 @@ void NumberedFrames::lose_rail(int rank, uint32_t rail, const Status& why) {
   head.id = rail;
   at(rank).notices.push_front(head);
   owner_.wants_turn(rank);
-  port().cut(rank, rail);  // what is under way ends, and is mended then
+  port().cut(rank, rail);  // requests under way end, and are mended then
   for (PortRequest* const frame : std::vector<PortRequest*>(at(rank).unseen)) {
     if (frame->rail == rail && !frame->under_way && !frame->seen) post_again(*frame);
   }

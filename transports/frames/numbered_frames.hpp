@@ -88,7 +88,7 @@ class NumberedFrames {
   // ---- what ends
   // A rail to that peer carries nothing any more. The peer is told; what is under way ends.
   void lose_rail(int rank, uint32_t rail, const Status& why);
-  // So says the peer.
+  // The peer says that the rail is lost.
   void hear_of_loss(int rank, uint32_t rail);
   // The port has failed at a request over that rail. Whether other rails stand in for it: it is
   // lost then.

@@ -6,7 +6,7 @@
 namespace tutti::frames {
 namespace {
 
-constexpr uint32_t kPiecesOut = 16;  // to a peer; others have their turn then
+constexpr uint32_t kPiecesOut = 16;  // limit for one peer; others have their turn then
 
 // The next piece of a message, for whose receive `index` stands.
 void name_piece(PortRequest& piece, uint32_t index, const PendingTransfer& operation,
@@ -33,7 +33,7 @@ Put PieceProtocol::put_grant(PendingTransfer& receive) {
   const uint64_t ahead = kPiecesAhead * kPieceBytes * port().rails();
   while (receive.begun < receive.limit && receive.begun - receive.moved < ahead && post(receive)) {
   }
-  if (frames_.has_forgotten(rank)) return Put::kNotNow;  // and the receive is no more
+  if (frames_.has_forgotten(rank)) return Put::kNotNow;  // the receive is gone, too
   const bool first = receive.granted == 0;
   if (receive.begun == receive.granted && !(first && receive.limit == 0)) {
     return receive.begun == receive.moved ? Put::kNotNow : Put::kYes;
@@ -124,7 +124,7 @@ bool PieceProtocol::send_again(PendingTransfer& send, const FrameHead& head) {
   if (head.upto >= port().rails()) return false;
   const auto rail = static_cast<uint32_t>(head.upto);
   const int rank = send.peer;
-  if (rails_.lost(rank, rail)) return true;  // which the peer hears of, and asks again
+  if (rails_.lost(rank, rail)) return true;  // the peer hears of it, and asks again
   // Several pieces have this number; the one nearest to those being sent is meant.
   const uint64_t now = send.begun / kPieceBytes;
   const auto ahead = static_cast<int16_t>(piece_of(head.tag) - now);

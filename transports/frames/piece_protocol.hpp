@@ -70,7 +70,7 @@ class PieceProtocol {
  private:
   struct Peer {
     uint32_t out = 0;        // pieces under way to it
-    uint32_t next_rail = 0;  // of pieces from it
+    uint32_t next_rail = 0;  // rail of the next piece from it
   };
   Peer& at(int rank) { return peers_[static_cast<size_t>(rank)]; }
   Port& port() { return requests_.port(); }

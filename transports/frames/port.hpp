@@ -28,14 +28,14 @@ struct PortRequest {
   alignas(16) std::byte context[64];  // the port's, while the request is under way; first
   Kind kind = Kind::kFrameOut;
   int peer = -1;                         // -1 for kFrameIn: any
-  PendingTransfer* operation = nullptr;  // of a frame: the eager send that ends with it, if any
+  PendingTransfer* operation = nullptr;  // eager send that ends with this frame, if any
   std::unique_ptr<std::byte[]> memory;   // a frame's: kFrameBytes
   std::byte* piece = nullptr;            // a piece's place
-  uint64_t bytes = 0;                    // to send, or of the piece to receive
-  Tag tag = 0;                           // of a piece: see piece_tag()
-  uint32_t rail = 0;                     // by which it goes, or comes
+  uint64_t bytes = 0;                    // bytes to send, or length of the piece to receive
+  Tag tag = 0;                           // tag of a piece: see piece_tag()
+  uint32_t rail = 0;                     // rail by which it goes or comes
   bool under_way = false;                // a frame that is kept until its peer has seen it
-  bool seen = false;                     // which it has
+  bool seen = false;                     // the peer has seen that frame
   PortRequest* previous = nullptr;
   PortRequest* next = nullptr;
 };

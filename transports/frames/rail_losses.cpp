@@ -24,7 +24,8 @@ bool RailLosses::lose(int rank, uint32_t rail, const Status& why) {
 }
 
 void RailLosses::note_break(int rank, uint32_t rail, const Status& why) {
-  if (!lost(rank, rail)) breaks_.push_back({rank, rail, now_ms(), why});  // else cut by this end
+  // Otherwise this end cut it.
+  if (!lost(rank, rail)) breaks_.push_back({rank, rail, now_ms(), why});
 }
 
 // Whether the peer has died, or left.

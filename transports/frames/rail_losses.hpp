@@ -33,7 +33,7 @@ class RailLosses {
 
   RailLosses(int ranks, uint32_t rails) : rails_(rails), lost_(static_cast<size_t>(ranks)) {}
 
-  // From now on rails stand in for one another.
+  // Lets rails stand in for one another from now on.
   void mend() { mends_ = true; }
   [[nodiscard]] bool mends() const { return mends_; }
 
@@ -69,7 +69,7 @@ class RailLosses {
 
   const uint32_t rails_;
   bool mends_ = false;
-  std::vector<uint64_t> lost_;  // by rank: a bit for each rail
+  std::vector<uint64_t> lost_;  // lost rails by rank: a bit for each rail
   std::vector<Break> breaks_;
 };
 

@@ -47,7 +47,7 @@ class RailsPort final : public Port {
 
   const std::vector<std::unique_ptr<Port>> rails_;
   const std::string where_;  // "2 rails"
-  size_t next_ = 0;          // to be looked at first
+  size_t next_ = 0;          // rail that is looked at first
   std::optional<Held> held_;
   Status error_;
 };

@@ -56,7 +56,7 @@ class SilentPeers {
   static constexpr int kAskedAtOnce = 8;
 
   struct Awaited {
-    bool is_awaited = false;  // as was found since the last check
+    bool is_awaited = false;  // somebody was found to wait for it since the last check
     uint32_t checks = 0;      // in a row at which it was
     uint32_t count(bool is_silent) {
       checks = std::exchange(is_awaited, false) && is_silent ? checks + 1 : 0;
@@ -68,7 +68,7 @@ class SilentPeers {
   Awaited anyone_;
   uint32_t polls_ = 0;  // since the clock was read
   int64_t next_check_ms_ = 0;
-  int last_asked_ = 0;  // of those that may be the one that is awaited
+  int last_asked_ = 0;  // last one asked of the ranks that a receive from any may wait for
 };
 
 }  // namespace tutti::frames

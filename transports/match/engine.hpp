@@ -142,7 +142,7 @@ class Engine : public Endpoint {
   const int rank_;
   const int ranks_;
   std::vector<Peer> peers_;
-  std::vector<int> busy_;  // those to whom something waits to be sent
+  std::vector<int> busy_;  // peers to whom something waits to be sent
   Matching<Op, Unexpected> matching_;
   Pool<Op> pool_;
 

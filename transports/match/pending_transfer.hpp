@@ -25,7 +25,7 @@ enum class State : uint8_t {
   kPosted,  // receive: for a message (Matching)
   kGranting,   // receive: for room to send the grant (PeerQueues::grants)
   kReceiving,  // receive: for the pieces (no queue)
-  kLinkOwned,  // what its transport alone knows
+  kLinkOwned,  // states that only its transport knows
 };
 
 // A send or receive under way. `Self` derives from it, and adds renew(), which makes it a new one,
@@ -33,17 +33,18 @@ enum class State : uint8_t {
 template <typename Self>
 struct PendingTransfer {
   State state = State::kFree;
-  int peer = 0;  // of a receive in kPosted: may be kAnySource
+  int peer = 0;  // peer; kAnySource for some receives in kPosted
   Transfer* transfer = nullptr;
   Tag tag = 0;
   Tag mask = kExactTag;
-  std::byte* buffer = nullptr;  // of a send: only read
+  std::byte* buffer = nullptr;  // memory of the message; a send only reads it
   uint64_t bytes = 0;           // length of the message, or of the receive's buffer
   uint64_t limit = 0;           // how much of the message goes over
   uint64_t moved = 0;           // bytes of `limit` that have moved
   uint64_t partner = 0;         // id by which the other end knows its operation
   uint64_t sequence = 0;        // order of posting
-  uint32_t index = 0;           // with `generation` the id by which the other end names this one
+  // Number of its place; with `generation` the id by which the other end names it.
+  uint32_t index = 0;
   uint32_t generation = 0;
   Self* previous = nullptr;
   Self* next = nullptr;
@@ -66,7 +67,7 @@ struct UnexpectedMessage {
   uint64_t sequence = 0;              // order of arrival
   std::unique_ptr<std::byte[]> data;  // eager: the bytes
   uint64_t sender = 0;                // requested: the id of the send
-  Send* local = nullptr;              // from this rank: the send
+  Send* local = nullptr;              // send of this rank to itself, if it is one
   bool eager = false;
   Self* previous = nullptr;
   Self* next = nullptr;
@@ -101,7 +102,7 @@ class Pool {
   }
   void give_back(Op& operation) {
     operation.state = State::kFree;
-    ++operation.generation;  // what still names it finds nobody
+    ++operation.generation;  // the id that peers still know finds nobody
     if (operation.is_reusable()) free_.push(operation);
   }
   // The one with this id, if it is under way with that peer; else null.

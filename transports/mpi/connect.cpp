@@ -16,7 +16,7 @@
 namespace tutti::mpi {
 namespace {
 
-// In round 2.
+// The messages of round 2.
 struct Seat {
   WorldRank place;
   int32_t tag;  // rank 0's counts

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 struct Family {
   std::string_view name;
   std::string_view module;                 // the file's name
-  std::array<const char*, 2> libraries;    // as the loader finds them; the second may be null
+  std::array<const char*, 2> libraries;    // names for the loader; the second may be null
   std::array<const char*, 3> launched_by;  // variables that its launchers set
   std::string_view package;                // Debian's, with the library
 };

@@ -14,8 +14,8 @@ namespace tutti::mpi {
 
 struct Library {
   const tutti_mpi_table* table = nullptr;
-  std::string version;  // what the MPI says of itself, one line
-  std::string module;   // its path
+  std::string version;  // version that the MPI reports, one line
+  std::string module;   // path of the library
 };
 
 // The process's; the same answer every time. Never closed.

@@ -131,7 +131,7 @@ void MpiPort::close() {
   if (closed()) return;
   void* requests = requests_;
   if (!is_running()) {
-    requests_ = nullptr;  // its memory is lost: nobody can tell what has become of it
+    requests_ = nullptr;  // forgets the memory: nobody can tell what has become of it
     return;
   }
   bool has_pieces = false;

@@ -61,7 +61,7 @@ std::vector<bool> find_rails(const std::vector<Offer>& offers) {
 }
 
 void keep_most_local(Candidates& candidates, std::map<std::string, int>& depth) {
-  std::map<std::string, int> nearest;  // by kind
+  std::map<std::string, int> nearest;  // nearest interface by kind
   for (size_t i = 0; i < candidates.offers.size(); ++i) {
     if (!candidates.rails[i]) continue;
     const Offer& offer = candidates.offers[i];

@@ -23,7 +23,7 @@ std::vector<int> locality_here(std::span<const std::string> names);
 // The offers that a rank brings to the choice.
 struct Candidates {
   std::vector<Offer> offers;  // best first
-  std::vector<bool> rails;    // of these, those that may be one of several rails
+  std::vector<bool> rails;    // marks the offers that may be one of several rails
   uint32_t most = 1;          // rails
 };
 

@@ -16,19 +16,19 @@ namespace tutti::nics {
 
 // One provider on one interface.
 struct Offer {
-  std::shared_ptr<void> own;  // what the transport knows it by
+  std::shared_ptr<void> own;  // the transport's own object for it
   std::string provider;       // "tcp;ofi_rxm"
-  int place = 0;              // of the provider among all: less is better
-  std::string format;         // of its addresses: "IPv4"
-  std::string interface;      // of the system if it has one, else the provider's name for it
+  int place = 0;              // rank of its provider among all: less is better
+  std::string format;         // format of its addresses: "IPv4"
+  std::string interface;      // name of the system's interface, else the provider's name for it
   std::string device;         // the provider's name for it: "mlx5_0"
-  std::string address;        // for texts
-  std::string network;        // what addresses on one network have in common
+  std::string address;        // address in texts
+  std::string network;        // common part of all addresses on one network
   bool loopback = false;
   bool likely = false;  // not made by a container engine or the like
-  bool named = false;   // by the user
-  size_t wanted = 0;    // its place among those named
-  int grade = 0;        // those of one grade are equally good, as far as keep_usable() knows
+  bool named = false;   // the user named it
+  size_t wanted = 0;    // place among the interfaces that the user named
+  int grade = 0;        // equal grades are equally good, as far as keep_usable() knows
 };
 
 inline constexpr std::string_view kIpv4 = "IPv4";

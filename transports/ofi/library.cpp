@@ -15,9 +15,9 @@ namespace {
 constexpr uint32_t kOldest = FI_VERSION(1, 17);
 
 // The layer over TCP sends all above 16 KiB by a read of the receiver's by default, which waits
-// behind what the receiver itself sends. Both directions then take turns, at half the link's rate
-// (docs/notes/15). Frames and pieces have a receive that waits for them, so they may go at once,
-// and without a copy. Providers read this when they are opened, and from nowhere else; over verbs,
+// behind what the receiver itself sends. Both directions then take turns, at half the link's rate.
+// Frames and pieces have a receive that waits for them, so they may go at once, and without a copy.
+// Providers read this when they are opened, and from nowhere else; over verbs,
 // the same layer could not receive so much at once. It also keeps more room than it uses: a quarter
 // does as well, and saves over half of a rank's memory.
 void set_up_layer_over_tcp() {

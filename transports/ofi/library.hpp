@@ -31,8 +31,8 @@ struct Library {
 // The process's; the same answer every time.
 const Result<Library>& library();
 
-// For tests, which have a network of their own: `instead` is the process's from now on; null: again
-// what it was. Nothing that came of the one may be left when the other takes its place.
+// A test's own network: `instead` replaces the process's from now on; null brings that back.
+// Nothing that came of the one may be left when the other takes its place.
 void replace_library(const Result<Library>* instead);
 
 // An error in libfabric's words for `code`, a negative number that one of its functions returned.

@@ -136,7 +136,7 @@ ssize_t OfiPort::begin(PortRequest& request) {
     case PortRequest::Kind::kPieceIn:
       return fi_trecv(endpoint, request.piece, request.bytes, nullptr, FI_ADDR_UNSPEC, request.tag,
                       0, &request.context);
-    case PortRequest::Kind::kConnection: break;  // none of this port
+    case PortRequest::Kind::kConnection: break;  // this port makes none
   }
   return -FI_EINVAL;
 }

@@ -59,7 +59,7 @@ class OfiPort final : public nics::AddressedPort {
   Owned<fid_ep> endpoint_;
   std::string address_;
   std::vector<fi_addr_t> peers_;
-  ssize_t last_code_ = 0;  // of a call that failed; 0: last_text_ is about a completion
+  ssize_t last_code_ = 0;  // code of a call that failed; 0: last_text_ is about a completion
   std::string last_text_;
 };
 

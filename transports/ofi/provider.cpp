@@ -13,7 +13,7 @@ namespace tutti::ofi {
 namespace {
 
 // The providers, best first; unknown ones come behind. So does "net" of libfabric 1.17, which leaks
-// with every endpoint (docs/notes/15). It became the "tcp" of 1.18.
+// with every endpoint. It became the "tcp" of 1.18.
 constexpr auto kOrder = std::to_array<std::string_view>(
     {"cxi", "verbs;ofi_rxm", "efa", "psm3", "opx", "psm2", "tcp", "tcp;ofi_rxm", "sockets"});
 int place_of(std::string_view provider) {

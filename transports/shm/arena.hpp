@@ -44,7 +44,7 @@ class Arenas {
   const Region& region_;
   const Layout& layout_;
   const int rank_;
-  Mapping own_;                            // its own part, which it writes
+  Mapping own_;                            // this rank's arena, which it writes
   Mapping whole_;                          // parts of all ranks in rank order, which it reads
   std::atomic<std::byte*> all_ = nullptr;  // address of `whole_`, for other threads
   std::map<uint64_t, uint64_t> taken_;     // allocated bytes, by offset

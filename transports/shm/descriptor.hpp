@@ -32,7 +32,7 @@ struct Descriptor {
   uint64_t state_at;
   uint64_t members_at;     // a Member for each rank of this host
   uint64_t departures_at;  // a Departure for each rank of this host
-  uint64_t lines_at;       // for each rank, for each lane: lane_bytes
+  uint64_t lines_at;       // offset of the lines: lane_bytes for each lane of each rank
   uint64_t lane_bytes;
   // Within these; call lines come first.
   uint32_t call_line_bytes;
@@ -40,7 +40,7 @@ struct Descriptor {
   uint32_t progress_at;
   uint32_t notes_at;
   uint32_t notes_bytes;
-  uint64_t key;  // of the communicator, the same on all hosts; 0: none
+  uint64_t key;  // key of the communicator, equal on all hosts; 0: none
   Moment made;
   char name[64];  // name of the communicator
   char job[64];   // TUTTI_JOB
@@ -51,11 +51,11 @@ static_assert(sizeof(Descriptor) <= kDescriptorBytes);
 // A rank of the host, written by itself.
 struct Member {
   std::atomic<uint32_t> present;  // the rest precedes it
-  int32_t rank;                   // its number in the communicator
-  int32_t global_rank;            // its number in the job; -1: the same
+  int32_t rank;                   // rank's number in the communicator
+  int32_t global_rank;            // rank's number in the job; -1: equal to `rank`
   int32_t pid;                    // the process as it calls itself
   uint64_t started;    // start of its process, in ticks since boot (core/process_state.hpp)
-  uint64_t inquiries;  // its socket for these (inspect/inquiry.hpp); 0: it has none
+  uint64_t inquiries;  // socket for inquiries (inspect/inquiry.hpp); 0: it has none
 };
 
 static_assert(sizeof(Member) == kMemberBytes);

@@ -96,9 +96,9 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   const Surroundings around_;
   Rings rings_;
   LongMessages long_messages_;
-  std::vector<int> incoming_;  // those that have opened a ring to us
+  std::vector<int> incoming_;  // peers that have opened a ring to this rank
   std::atomic<uint32_t>& departures_;
-  uint32_t departures_seen_ = 0;  // of these, this rank's own included
+  uint32_t departures_seen_ = 0;  // peers whose departure was seen, this rank's own included
 };
 
 }  // namespace tutti::shm

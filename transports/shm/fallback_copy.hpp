@@ -47,7 +47,7 @@ class FallbackCopy {
   uint64_t received_ = 0;                    // bytes received of the current request
   bool waiting_ = false;                     // whether it waits for a piece
   uint32_t looked_at_ = 0;                   // the last request of others that was looked at
-  std::map<int, Mapping> fallback_buffers_;  // by rank, as far as they were needed
+  std::map<int, Mapping> fallback_buffers_;  // buffers by rank, as far as they were needed
 };
 
 }  // namespace tutti::shm

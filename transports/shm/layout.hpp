@@ -62,7 +62,7 @@ struct alignas(kInterferenceBytes) FallbackRequest {
 };
 // The answer of the owner of what was requested.
 struct alignas(kInterferenceBytes) Reply {
-  std::atomic<uint32_t> number;  // of the last request that was looked after
+  std::atomic<uint32_t> number;  // number of the last request that was looked after
   int error;                     // an errno; written before `number`
 };
 // How often a rank has been asked for something, by all.

@@ -18,13 +18,13 @@ using match::State;
 
 // A receive in State::kLinkOwned is reading the sender's buffer (Peer::pulls).
 struct PendingTransfer : match::PendingTransfer<PendingTransfer> {
-  uint64_t address = 0;       // of such a receive: where the message lies
-  uint32_t withdrawn = 0;     // what its request said (ring.hpp)
+  uint64_t address = 0;       // where the message of such a receive lies
+  uint32_t withdrawn = 0;     // ring.hpp: what its request said
   bool non_temporal = false;  // whether `buffer` is written by non-temporal stores
   // The address of the message in an arena that this rank sees; null if it does not.
   const std::byte* seen = nullptr;
-  double begun_s = 0;   // of a long receive: when it met its message
-  double worked_s = 0;  // of a long receive: its work so far, where cores are oversubscribed
+  double begun_s = 0;   // time at which a long receive met its message
+  double worked_s = 0;  // work of a long receive so far, where cores are oversubscribed
 
   void renew() { moved = 0; }
   [[nodiscard]] bool has_more() const { return moved < limit; }

@@ -82,9 +82,9 @@ struct RingMemory {
   // The producer's count of sends that it has taken back after it asked for them. What the consumer
   // read meanwhile may be anything.
   alignas(2 * kCacheLine) std::atomic<uint32_t> withdrawn;
-  // The consumer's count of the longer frames that it has taken. The producer reads it only to
-  // see how long that takes (adapt/distance.hpp). It lies so far from what the producer reads
-  // otherwise that no prefetcher brings both (docs/notes/15).
+  // The consumer's count of the longer frames that it has taken. The producer reads it only to see
+  // how long that takes (adapt/distance.hpp). It lies so far from what the producer reads otherwise
+  // that no prefetcher brings both.
   alignas(2048) std::atomic<uint32_t> taken;
   alignas(4096) Cell cells[kCells];
   // The data area follows.

@@ -29,7 +29,7 @@ struct Surroundings {
   const Layout& layout;
   const Notifier& notifier;
   const Arenas& arenas;
-  std::span<const PeerProcess> processes = {};  // by rank
+  std::span<const PeerProcess> processes = {};  // processes by rank
   bool can_pull = false;                        // whether peers' memory can be read
   std::span<const int> numbers = {};            // TransportConfig::numbers
   StoreTarget store_target = StoreTarget::kAuto;
@@ -48,7 +48,7 @@ struct RingPair {
   RingWriter out;
   RingReader in;
   bool out_open = false;   // the ring to it has memory, and it knows
-  uint64_t in_mapped = 0;  // so much of the data area of the ring from it is mapped in
+  uint64_t in_mapped = 0;  // bytes of the incoming ring's data area that are mapped in
 
   // Whether the ring to it has memory for a frame with so many bytes of payload.
   [[nodiscard]] bool open_for(uint64_t payload) const {

@@ -55,18 +55,17 @@ Outcome outcome_of(const PortRequest& request) {
 }
 
 // A near peer is sent only so much ahead of what it has received. That suffices for more than one
-// connection carries, and is little enough to be read while it is still in a cache. The figures are
-// in docs/notes/15.
+// connection carries, and is little enough to be read while it is still in a cache.
 void bound_ahead(int socket) {
   constexpr int kBytes = tuned::kAheadWhenNear;  // the system takes twice that, for overhead
   (void)setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kBytes, sizeof kBytes);
 }
 
-// To a peer in the same building, BBR's pacing by timers costs more than it saves. Some short calls
-// then last a hundred times as long, with nothing lost and nothing under way (docs/notes/15). None
-// does with Reno, which no system forbids.
+// BBR paces by timers, which costs more than it saves between peers in one building: some short
+// calls last far longer, with nothing lost and nothing under way. Reno does not, and no system
+// forbids it.
 void stop_pacing(int socket) {
-  char name[16] = {};  // as long as the system has them
+  char name[16] = {};  // length of the longest name in the system
   socklen_t length = sizeof name - 1;
   if (getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name, &length) != 0) return;
   if (!std::string_view(name).starts_with(kPaced)) return;

@@ -13,7 +13,7 @@
 
 namespace tutti::tcp {
 
-inline constexpr size_t kRecordBytes = 64 << 10;  // of the stream, at most
+inline constexpr size_t kRecordBytes = 64 << 10;  // longest record of the stream
 
 class Records {
  public:
@@ -55,7 +55,7 @@ class Records {
   size_t sealed_ = 0;
   size_t sent_ = 0;
   size_t text_bytes_ = 0;
-  std::unique_ptr<std::byte[]> in_;  // of two records
+  std::unique_ptr<std::byte[]> in_;  // room for two records
   size_t in_from_ = 0;
   size_t in_to_ = 0;
   size_t next_ = 0;  // the text's bytes of the record that comes; 0: not known yet
