@@ -47,7 +47,7 @@ struct Machine {
   double pull_shared_s = 1 / 13e9;  // per byte, while they fit what the cores share
   double pull_memory_s = 1 / 5e9;   // per byte, beyond (Limits::non_temporal_bytes)
   double reduce_s = 1 / 60e9;       // per byte of source, cached: gamma
-  uint64_t cache_bytes = 1 << 20;   // of the second level, per core
+  uint64_t cache_bytes = 1 << 20;   // second-level cache of a core
   double ranks_per_core = 1;        // more if ranks outnumber the cores; the times above contain it
   // The machine of one host's ranks, if ranks are on several hosts; the messages above are then
   // those between hosts. Else null.
@@ -71,7 +71,7 @@ struct Algorithm {
   // Either a schedule or a composition.
   void (*build)(const Problem&, Builder&) = nullptr;
   Composition (*compose)(const Problem&) = nullptr;
-  bool by_cache_domains = false;  // its schedule depends on Problem::cache_domains
+  bool by_cache_domains = false;  // the schedule depends on Problem::cache_domains
 
   // This algorithm for a collective whose blocks may differ in size; it may apply to fewer
   // problems.

@@ -27,7 +27,7 @@ void reduce_from_all(const Problem& q, Builder& b, Ref arrived, Ref result, Sent
     b.recv(from, sources[static_cast<size_t>(from)], mine);
   }
   sources[static_cast<size_t>(q.rank)] = sent_to(q.rank);
-  b.fence();  // what was sent may be overwritten from here on
+  b.fence();  // sent blocks may be overwritten from here on
   b.reduce(result, sources, mine, true);
 }
 

@@ -4,7 +4,7 @@
 // rank that has d blocks gets up to d from each of those d, 2d, ..., (r-1)d after it. Any number of
 // ranks; blocks of at most 64 KiB. T = (sum of r)/2 alpha + (p-1)n beta, blocks of n, and a copy of
 // all into place. It has the fewest phases, so it suits short blocks. With longer ones all wait for
-// whole messages, so a ring is faster (docs/notes/15).
+// whole messages, so a ring is faster.
 #include "algorithms/common.hpp"
 #include "algorithms/cost.hpp"
 #include "algorithms/radices.hpp"

@@ -24,7 +24,7 @@ void build(const Problem& q, Builder& b) {
   };
   Circulant circulant(q, b, recv_at(0), 0, offset_of);
   circulant.reduce_scatter(recv_at(offset_of(q.rank)));
-  b.fence();  // what was sent is about to be overwritten
+  b.fence();  // sent data is about to be overwritten
   circulant.allgather();
 }
 

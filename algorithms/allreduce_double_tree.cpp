@@ -84,7 +84,7 @@ class DoubleTree {
 void build(const Problem& q, Builder& b) {
   DoubleTree trees(q, b);
   trees.reduce_up();
-  b.fence();  // what was sent is about to be overwritten
+  b.fence();  // sent data is about to be overwritten
   trees.broadcast_down();
 }
 

@@ -40,7 +40,7 @@ void build(const Problem& q, Builder& b) {
   leaders.combine_group(staging, b, staging.given(q.rank));
   b.publish(2);
   leaders.for_each_other_leader([&](int peer) { b.await(peer, 2); });
-  // In the same order on all leaders, for the same bits.
+  // All leaders reduce in the same order, for the same bits.
   std::vector<Ref> sources;
   for (const std::vector<int>& group : leaders.groups()) {
     sources.push_back(staging.given(group.front()));

@@ -65,7 +65,7 @@ class Round {
 std::vector<int> steps_with_data(const Problem& q, const Range& range) {
   std::vector<int> steps;
   for (const int slice : parts_with_data(range.bytes, q.ranks)) {
-    for (const int step : {q.rank - slice, q.rank + 1 - slice}) {  // to reduce, and to gather
+    for (const int step : {q.rank - slice, q.rank + 1 - slice}) {  // slices to reduce and to gather
       steps.push_back((step + q.ranks) % q.ranks);
     }
   }
@@ -86,7 +86,7 @@ void build(const Problem& q, Builder& b) {
       if (i < rounds) Round(q, part_of(q.bytes(), rounds, i)).reduce_around(step, places, b);
       if (i > 0) Round(q, part_of(q.bytes(), rounds, i - 1)).gather_around(step, b);
     }
-    b.fence();  // what was sent is about to be overwritten
+    b.fence();  // sent data is about to be overwritten
   }
 }
 

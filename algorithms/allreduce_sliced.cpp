@@ -140,7 +140,7 @@ class Chunk {
   const Problem& q_;
   const Composer& c_;
   const Range range_;
-  const Range slice_;  // that this host reduces
+  const Range slice_;  // slice that this host reduces
   Ref given_;
   Ref packed_;
   Ref arrived_;

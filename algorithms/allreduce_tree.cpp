@@ -23,7 +23,7 @@ void build(const Problem& q, Builder& b) {
       [&](Ref sum, Range segment) {
         if (tree.parent >= 0) b.send(tree.parent, sum, segment.bytes);
       });
-  b.fence();  // what was sent is about to be overwritten
+  b.fence();  // sent data is about to be overwritten
   broadcast_down(tree, q.bytes(), b);
 }
 

@@ -79,7 +79,7 @@ struct BlockRound {
   int sent = 0;
   int from = -1;
   int received = 0;
-  bool first = false;  // of a time around all distances
+  bool first = false;  // first round of a time around all distances
 };
 
 // The rounds of this rank, from q.root to all.

@@ -47,7 +47,7 @@ constexpr int bine_place(int number, int ranks) {
 }
 
 struct Butterfly {
-  std::vector<int> partners;  // by round
+  std::vector<int> partners;  // partners by round
   int place = 0;
 
   static Butterfly doubling(int number, int ranks) {
@@ -140,7 +140,7 @@ class ButterflyAllreduce {
         workers.ranks < q.ranks ? 2 * message_s(q.bytes(), m) + combine_s(2 * q.bytes(), m) : 0;
     return folding + 2 * halves_s(q.bytes(), workers.ranks, m) + combine_s(2 * moved, m) +
            buffers_s(q, m) +
-           touch_s(q, 2 * moved, m);  // what arrives is combined only when all of it is there
+           touch_s(q, 2 * moved, m);  // data is combined only when all of it is there
   }
 
   template <Make make>
@@ -158,7 +158,7 @@ class ButterflyAllreduce {
     }
     const ButterflyAllreduce call{q, b, folding, make(folding.number(), folding.workers())};
     call.reduce_scatter();
-    b.fence();  // what was sent is about to be overwritten
+    b.fence();  // sent data is about to be overwritten
     call.allgather();
     if (folding.folds()) b.send(folding.neighbour(), recv_at(0), q.bytes());
   }

@@ -80,7 +80,7 @@ inline constexpr uint64_t kLeastKeptAtOnce = 16 << 10;
 
 // Whether a rank that stages a block and also copies it to its own receive buffer does both in one
 // pass. A short block reaches the peers sooner if the copy is made later, while the rank waits for
-// them. So do the copies of ranks that share cores, which must wait anyway (docs/notes/15).
+// them. So do the copies of ranks that share cores, which must wait anyway.
 inline bool keeps_at_once(const Problem& q, uint64_t bytes) {
   return !q.limits.oversubscribed && bytes >= kLeastKeptAtOnce;
 }
@@ -100,7 +100,7 @@ inline constexpr uint64_t kLeastKeptNonTemporal = 12 << 20;
 
 // Whether the copy of a rank's own block goes past the caches. Long ones do while calls still try
 // kinds of stores. The blocks of peers come by other routes meanwhile, so neither would find the
-// data of the other in the caches (docs/notes/15).
+// data of the other in the caches.
 inline bool own_block_non_temporal(const Problem& q, uint64_t block, uint64_t received) {
   return stores_non_temporal(q, received) ||
          (q.limits.tries_non_temporal && block >= kLeastKeptNonTemporal);

@@ -22,7 +22,7 @@ namespace tutti {
 
 enum class Scope : uint8_t {
   kHost,    // the ranks of this host, by their place
-  kColumn,  // those at the same place of every host, by host
+  kColumn,  // ranks at the same place of every host, by host
 };
 inline constexpr int kScopes = 2;
 
@@ -42,13 +42,13 @@ struct Phase {
   bool begins = false;    // it reduces what the caller gave
   bool finishes = false;  // it completes the reduction over all ranks
   int root = -1;          // in the scope's numbers
-  uint64_t count = 0;     // as in Problem
+  uint64_t count = 0;     // Problem::count of the phase
   BlockLayouts layouts = {};
   Ref send = {};  // kSend, kRecv or kScratch
   Ref recv = {};
   // Begins when so many phases of the other scope are complete on this rank.
   uint32_t after = 0;
-  bool alone = false;  // of a column: the other columns send nothing meanwhile
+  bool alone = false;  // no other column sends meanwhile
   // If there are any, the phase does nothing else, and this rank does them alone. Blocks that a
   // collective needs side by side, or leaves so, may lie apart in the caller's buffers. Or all that
   // is to be reduced has come to this rank.
@@ -56,7 +56,7 @@ struct Phase {
 };
 
 struct Composition {
-  std::vector<Phase> phases;  // that this rank takes part in
+  std::vector<Phase> phases;  // phases that this rank takes part in
   uint64_t scratch_bytes = 0;
 };
 

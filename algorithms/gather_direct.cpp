@@ -9,7 +9,7 @@
 namespace tutti {
 namespace {
 
-// A message that has come when its turn is costs a part of a message's start (docs/notes/15).
+// Receiving a message that is there already costs a fraction of starting one.
 constexpr double kReceiveShareOfStart = 1.0 / 16;
 
 double seconds(const Problem& q, const Machine& m) {

@@ -30,8 +30,8 @@ void build(const Problem& q, Builder& b) {
     }
   };
   // Chunks that the slots hold at once are written there while the root keeps its own block. A
-  // longer own block is kept chunk by chunk, so that the others are never done with the slots and
-  // wait (docs/notes/15).
+  // longer own block is kept chunk by chunk: else the others would be done with the slots, and
+  // wait.
   const int pieces = chunks <= buffers.count ? 1 : chunks;
   const auto keep = [&](int i) {
     if (i < pieces) copy_of_own_block(q, b, part_of(q.bytes(), pieces, i));

@@ -11,8 +11,8 @@
 
 namespace tutti {
 
-// The part of a long message that passes at a time, per column, so that network and host work on
-// different ones (docs/notes/15).
+// Bytes of a long message that pass at a time, per column. Shorter chunks would cost more starts,
+// longer ones would leave network or host idle.
 using tuned::kComposedChunk;
 
 inline Applies spans_hosts(const Problem& q) {
@@ -166,8 +166,8 @@ class BlocksByHost {
 
  private:
   const Problem& q_;
-  std::vector<int> ranks_;     // by host and place
-  std::vector<size_t> first_;  // of each host among those, and the end
+  std::vector<int> ranks_;     // ranks by host and place
+  std::vector<size_t> first_;  // beginning of each host in ranks_, and the end
 };
 
 // All blocks copied within the host, those of the other hosts along the column.
@@ -188,7 +188,7 @@ inline Problem along_column(const Problem& q) {
   return column;
 }
 
-// A phase within the host, for which its ranks wait while they poll the network (docs/notes/15).
+// Seconds of a phase within the host, for which its ranks wait while they poll the network.
 inline double host_phase_s(const Problem& q, const Machine& m) {
   return m.message_s / 32 + host_sync_s(q, m);
 }

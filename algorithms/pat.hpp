@@ -41,7 +41,7 @@ class Pat {
   [[nodiscard]] int aggregated() const { return 1 << upper_; }
   [[nodiscard]] int lower_levels() const { return levels_ - upper_; }
 
-  // In the order of an allgather; a reduce-scatter is the same backwards.
+  // Rounds in the order of an allgather; a reduce-scatter is the same backwards.
   [[nodiscard]] std::vector<PatRound> all() const {
     std::vector<PatRound> rounds;
     for (int distance = (1 << levels_) / 2; distance >= apart_; distance /= 2) {

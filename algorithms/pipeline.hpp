@@ -14,7 +14,7 @@ inline constexpr uint64_t kLeastBuffers = 3;
 
 // The buffers in a window or slot for chunks of this rank's data, or for chunks that consist of a
 // piece for each other rank. There are as many as fit: a core writes faster to lines that a peer
-// has read long ago (docs/notes/15).
+// has read long ago.
 struct ChunkBuffers {
   Space space;
   uint64_t chunk_bytes;  // the longest chunk, and the length of a buffer; 0: no room for one
@@ -28,7 +28,7 @@ struct ChunkBuffers {
         piece_bytes(chunk_bytes / static_cast<uint64_t>(std::max(q.ranks - 1, 1)) / 64 * 64),
         count(chunk_bytes == 0 ? 0 : static_cast<int>(room / chunk_bytes)) {}
 
-  // In how many chunks a block passes, whole or as pieces.
+  // The number of chunks in which a block passes, whole or as pieces.
   [[nodiscard]] int chunks(const Problem& q) const {
     return parts_of_at_most(q.bytes(), chunk_bytes);
   }
@@ -58,7 +58,7 @@ inline Applies fits_buffers(const Problem& q, const ChunkBuffers& buffers,
   return {false, "the window is too small for so many ranks (TUTTI_SHM_WINDOW_BYTES)"};
 }
 
-// For chunks of a line at least, and for those with a line for each other rank.
+// Whether there is room for chunks of a line at least, or of a line for each other rank.
 template <ChunkBuffers (*buffers)(const Problem&)>
 Applies fits_chunks(const Problem& q) {
   return fits_buffers(q, buffers(q), 64);

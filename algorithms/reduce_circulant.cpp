@@ -66,7 +66,7 @@ void build(const Problem& q, Builder& b) {
       const Ref before = sums.sum(round.sent);
       b.reduce(sums.begin(round.sent), {arrived, before}, bytes, last && q.rank == q.root);
     }
-    if (round.first) b.fence();  // what was sent makes room
+    if (round.first) b.fence();  // sent data makes room
   }
 }
 

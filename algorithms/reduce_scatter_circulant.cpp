@@ -3,7 +3,7 @@
 // Circulant reduce-scatter (Traeff, arXiv 2410.14234). Any number of ranks; the operation must
 // commute. T = ceil(log2 p) alpha + (p-1)n beta + (p-1)n gamma, blocks of n. It is optimal in
 // bandwidth and in rounds. It needs private memory for all blocks, of which there is 8 MiB, so it
-// suits short and middle sizes (docs/notes/15).
+// suits short and middle sizes.
 #include "algorithms/circulant.hpp"
 #include "algorithms/cost.hpp"
 

@@ -33,7 +33,7 @@ class Sums {
   }
 
   void reduce(Range segment) {
-    b_.fence();  // what was sent of the segment before
+    b_.fence();  // sends of the segment before are over
     segment_ = segment;
     groups_.clear();
     summed_.assign(static_cast<size_t>(q_.ranks), false);
@@ -94,11 +94,11 @@ class Sums {
   Builder& b_;
   Places arrived_;
   std::vector<Places> levels_;
-  std::vector<Ref> parcels_;  // of the upper levels' rounds, shortest first
+  std::vector<Ref> parcels_;  // parcels of the upper levels' rounds, shortest first
   Range segment_;
-  std::map<int, Ref> groups_;  // by the depth of its first
-  std::vector<bool> summed_;   // by depth: whether this rank has got anything to add to its own
-  std::vector<int> uses_;      // by level
+  std::map<int, Ref> groups_;  // groups by the depth of their first rank
+  std::vector<bool> summed_;   // whether this rank has got anything to add to its own, by depth
+  std::vector<int> uses_;      // uses by level
 };
 
 void build(const Problem& q, Builder& b) {

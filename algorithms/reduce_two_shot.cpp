@@ -4,7 +4,7 @@
 // in rank order; the root copies the others' results out. The reduce half of the two-shot
 // allreduce, after Rabenseifner's reduce-scatter and gather (2004). T = (2 or chunks+2) sigma + n
 // takeover + 2n(p-1)/p handover + n gamma. The root reads 2n(p-1)/p from others, where flat lets it
-// read n(p-1). That pays from four ranks on (docs/notes/15).
+// read n(p-1). That pays from four ranks on.
 #include "algorithms/cost.hpp"
 #include "algorithms/two_shot.hpp"
 

@@ -13,7 +13,7 @@
 namespace tutti {
 
 // A single giver uses all of its slot. If many give, half of each is enough, and more of it stays
-// in caches (docs/notes/15).
+// in caches.
 inline ChunkBuffers slot_buffers(const Problem& q) {
   const uint64_t whole = q.whole_slot_bytes();
   return {q, Space::kSlot, root_gives(q.collective) ? whole : whole / 2};

@@ -4,8 +4,8 @@
 // passes on those that are not its own. Any number of ranks, any root; blocks of at most 64 KiB,
 // for private memory has room for all that pass by. T = ceil(log2 p) alpha + (p-1 + p/2-1) n beta,
 // blocks of n, and as much copying; the last of it is what the root's first child passes on.
-// Between hosts the messages of a rank are on the way at once: (1 + ceil(log2 p)) alpha/2
-// (docs/notes/15). It suits short blocks.
+// Between hosts the messages of a rank are on the way at once: (1 + ceil(log2 p)) alpha/2. It
+// suits short blocks.
 #include "algorithms/cost.hpp"
 #include "algorithms/tree.hpp"
 

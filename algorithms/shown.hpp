@@ -16,12 +16,12 @@ namespace tutti {
 
 // The longest block that is short, with its head. If ranks share cores, a message costs a turn: up
 // to a longer block, copying twice is cheaper. But the larger the areas are, the fewer calls a rank
-// can be ahead (docs/notes/15).
+// can be ahead.
 inline uint64_t most_short(const Problem& q) {
   return q.limits.oversubscribed ? uint64_t{16} << 10 | 64 : uint64_t{8} << 10;
 }
 
-// In its slot, a rank has an area for each that may take a block from it, each of this size.
+// The size of each area of a rank's slot; there is one for each rank that may take a block from it.
 inline int areas_of(const Problem& q) {
   const bool one_taker = blocks_of(q.collective, true).send == Blocks::kOne;
   return one_taker ? 1 : std::max(1, q.ranks - 1);
@@ -33,7 +33,8 @@ inline uint64_t area_bytes(const Problem& q) {
 inline bool is_short(const Problem& q, uint64_t bytes) {
   return bytes <= area_bytes(q) - sizeof(BlockHead);
 }
-// In its line, it has room of this size for each; less than a head if they are too many.
+// The size of a rank's room in a line, one for each other rank; less than a head if they are too
+// many.
 inline uint64_t room_in_line(const Problem& q) {
   return kLineBytes / static_cast<uint64_t>(areas_of(q)) / sizeof(BlockHead) * sizeof(BlockHead);
 }
@@ -60,7 +61,7 @@ class HeadedBlocks {
   }
 
   // Ranks that share cores send once all have entered. A message to a rank that has not would wait
-  // and cost that rank one more turn (docs/notes/15).
+  // and cost that rank one more turn.
   void enter() {
     b_.publish(1);
     if (q_.limits.oversubscribed && !long_given_.empty()) b_.await_all(1);

@@ -15,9 +15,9 @@ namespace tutti {
 using Text = std::string;
 using Integer = int64_t;                     // decimal; the table gives its range
 using Boolean = bool;                        // 0/1, on/off, yes/no, true/false
-using AutoBoolean = std::optional<Boolean>;  // the same, or "auto": nullopt
+using AutoBoolean = std::optional<Boolean>;  // Boolean, or "auto": nullopt
 using Bytes = uint64_t;  // decimal with an optional suffix k, m, g (powers of 1024), or "max"
-using AutoBytes = std::optional<Bytes>;  // the same, or "auto": nullopt
+using AutoBytes = std::optional<Bytes>;  // Bytes, or "auto": nullopt
 
 struct JobVariables {
 #define TUTTI_IF_kJob(type, field, default_value) type field = default_value;

@@ -63,7 +63,7 @@ std::string_view nearest_name(std::string_view name) {
   std::string_view nearest;
   size_t best = std::max<size_t>(given.size() / 3, 1) + 1;
   const auto consider = [&](std::string_view known) {
-    const auto rest = without_prefix(known);  // none of names of others, such as FI_PROVIDER
+    const auto rest = without_prefix(known);  // nullopt for names of others, such as FI_PROVIDER
     if (!rest || known.find('*') != std::string_view::npos) return;
     const size_t distance = name_distance(given, *rest);
     if (distance >= best) return;

@@ -23,7 +23,7 @@ constexpr std::string_view kMnics[] = {"none", "local", "global"};
 constexpr std::string_view kTraceLevels[] = {"calls", "steps"};
 constexpr std::string_view kAuto = "auto";
 constexpr Bounds<Bytes> kAnyBytes{0, std::numeric_limits<Bytes>::max()};
-constexpr Bounds<Integer> kTimeLimits{1, INT32_MAX};  // those that are one
+constexpr Bounds<Integer> kTimeLimits{1, INT32_MAX};  // bounds of variables that are a time limit
 constexpr std::string_view kStoreTargets[] = {"auto", "cache", "memory"};
 
 template <typename Enum>

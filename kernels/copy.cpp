@@ -45,7 +45,7 @@ HWY_INLINE void copy_four(D d, uint8_t* to, const uint8_t* from, Store&& store) 
   store(v3, d, to + 3 * n);
 }
 
-// Twice as long vectors are slower (docs/notes/15).
+// Longer vectors are slower here.
 using Bytes = hn::CappedTag<uint8_t, 32>;
 
 template <typename D>

@@ -14,12 +14,13 @@ enum class CopyHint { kTemporal, kNonTemporal };
 // Shorter copies take as long as the call of a kernel.
 inline constexpr size_t kLeastLongCopy = 256;
 
-// From kLeastLongCopy bytes on the way matters; copies past the caches may be shorter.
+// Ways of copying matter from this size on; copies past the caches may be shorter.
 void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint);
 // Copies by vectors, backwards (copy.cpp says why); at least kLeastLongCopy bytes.
 void copy_by_vectors(void* dst, const void* source, size_t bytes);
 
-// To two places that do not overlap, each by its hint; one of them may be where the source lies.
+// Copies to two places that do not overlap, each by its hint; one of them may be where the source
+// lies.
 void copy_twice(void* dst, CopyHint hint, void* other, CopyHint other_hint, const void* source,
                 size_t bytes);
 

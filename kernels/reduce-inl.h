@@ -174,8 +174,7 @@ HWY_INLINE auto fold(const Math& math, const Sources& sources, D d, size_t i) {
 }
 
 // Four vectors at a time, so that a source's pointer is fetched once for all of them. There are no
-// prefetches: they gain nothing, even for sources that another core has just written
-// (docs/notes/15).
+// prefetches: they gain nothing, even for sources that another core has just written.
 template <class Math, class Sources, class D, class To>
 HWY_INLINE void reduce_four(const Math& math, const Sources& sources, D d, const To& to, size_t i) {
   const size_t n = hn::Lanes(d);
@@ -364,7 +363,7 @@ template <class Format, class Combine, class Finish>
 struct PairMath {
   using Element = typename Format::Element;
   using Lane = Element;
-  using Single = Math<Format, Combine, Finish>;  // for fewer than a vector
+  using Single = Math<Format, Combine, Finish>;  // math for fewer elements than a vector
   static constexpr bool kLong = Format::kLong;
   static constexpr size_t kTogether = 1;
   Finish finish;

@@ -2,7 +2,7 @@
 //
 // Copies by the processor's own instruction for strings (rep movsb). It takes lines that it writes
 // whole without reading them first, be it from another core. How well it does so differs from
-// processor to processor (docs/notes/15). What it writes had better be in the caches: copy_long().
+// processor to processor. What it writes had better be in the caches: copy_long().
 #pragma once
 
 #include <cstddef>

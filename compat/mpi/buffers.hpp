@@ -52,7 +52,7 @@ class Buffer {
     copy_to(aside_.get());
     return aside_.get();
   }
-  // So many bytes have come to where stage() said.
+  // Takes so many bytes that have come to where stage() said.
   void unload(size_t bytes) {
     if (bytes != 0 && !type_->dense) unpack(*type_, address_, bytes, aside_.get());
   }
@@ -106,7 +106,7 @@ class Buffers {
   }
 
   [[nodiscard]] const size_t* counts() const { return counts_.data(); }
-  // In bytes from where stage() says.
+  // Offsets in bytes from where stage() says.
   [[nodiscard]] const size_t* displs() const { return displs_.data(); }
   std::byte* stage() {
     displs_.resize(counts_.size());

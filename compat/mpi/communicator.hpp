@@ -36,7 +36,7 @@ struct MPI_ABI_Comm final : tutti_mpi::Counted {
   int waiting = 0;      // threads that wait for requests of it, where threads take turns
   int rank = 0;
   int size = 1;
-  uintptr_t number = 0;  // of its handle, if it was there from the start
+  uintptr_t number = 0;  // number of a predefined handle; else 0
   tutti_mpi::WorldRanks world;
   std::string name;
   MPI_Errhandler errhandler = MPI_ERRORS_ARE_FATAL;
@@ -57,7 +57,7 @@ using Comm = MPI_ABI_Comm;
 struct World {
   Ref<Comm> world;
   Ref<Comm> self;
-  tutti_comm_t service = nullptr;  // of all ranks, for messages of this library itself
+  tutti_comm_t service = nullptr;  // communicator of all ranks, for messages of this library itself
   std::mutex service_mutex;
   bool threads = false;  // several make calls at once
   // But one at a time on each communicator: a blocking call may keep its turn until it is over.

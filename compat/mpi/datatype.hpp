@@ -42,15 +42,15 @@ struct MPI_ABI_Datatype final : tutti_mpi::Counted {
   MPI_Aint extent = 0;
   MPI_Aint true_lb = 0;
   MPI_Aint true_extent = 0;
-  MPI_Aint alignment = 1;  // that a structure with it has
+  MPI_Aint alignment = 1;  // alignment that a structure with it has
   bool dense = true;       // elements one after the other have no gaps: they begin at true_lb
   tutti_mpi::Kind kind = tutti_mpi::Kind::kNone;
-  uintptr_t number = 0;  // of its handle, if it was there from the start
+  uintptr_t number = 0;  // number of a predefined handle; else 0
   std::string name;
   tutti_mpi::Attributes attributes;
   // The arguments that it was made of, for MPI_Type_get_contents.
   int combiner = MPI_COMBINER_NAMED;
-  bool large = false;  // by a function with large counts
+  bool large = false;  // made by a function with large counts
   std::vector<MPI_Count> integers;
   std::vector<MPI_Count> addresses;
   std::vector<tutti_mpi::Ref<MPI_ABI_Datatype>> parts;

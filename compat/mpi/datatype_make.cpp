@@ -59,7 +59,7 @@ Type& make(int combiner, const std::vector<Part>& parts) {
   if (lb <= ub) {
     made->lb = lb;
     made->extent = ub - lb;
-    if (combiner == MPI_COMBINER_STRUCT) {  // as compilers lay it out
+    if (combiner == MPI_COMBINER_STRUCT) {  // compilers lay it out so
       const MPI_Aint over = made->extent % made->alignment;
       if (over != 0) made->extent += made->alignment - over;
     }

@@ -129,7 +129,7 @@ class Reduce final : public OfAlike {
   }
   tutti_status begin(tutti_request_t* request) override {
     const std::byte* const send = send_.load();
-    if (native_) {  // but on the root there is nothing to receive in
+    if (native_) {  // the root has nothing to receive in
       return TUTTI_MPI_CALL(reduce, send, recv_.stage(), count_, native_->type, native_->op, root_,
                             comm_->use());
     }

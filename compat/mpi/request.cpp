@@ -49,7 +49,7 @@ class WaitsFor {
   WaitsFor& operator=(const WaitsFor&) = delete;
 
  private:
-  Comm& comm_;  // which the request, that is freed later, refers to
+  Comm& comm_;  // communicator to which the request refers, which is freed later
 };
 
 Request& request_of(MPI_Request handle) {

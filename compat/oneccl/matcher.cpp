@@ -336,7 +336,7 @@ tutti_status tutti_oneccl_matcher::wait(tutti_oneccl_call& call, bool in_group) 
   if (call.stage == Stage::kHeld) {
     Lock lock(mutex_);
     while (call.stage == Stage::kHeld) {
-      if (in_group) {  // what this thread began would be recorded
+      if (in_group) {  // the group would record what this thread began
         wake();
         changed_.wait(lock);
       } else {

@@ -34,7 +34,7 @@ inline constexpr uint32_t kDeviceKernelSources = 8;
 enum class DeviceVariant : uint8_t {
   kScalar,  // an element per work-item, at any address
   kVector,  // 16 bytes per work-item: dst and all sources are aligned to 16 bytes
-  kBlock,   // the same by block reads of sub-groups of 16 (cl_intel_subgroups)
+  kBlock,   // kVector with block reads of sub-groups of 16 (cl_intel_subgroups)
 };
 constexpr int kDeviceVariants = 3;
 // The alignment of dst and sources.

@@ -64,7 +64,7 @@ Status check_buffers(std::string_view function, const Call& call, const Communic
 // The send and the receive buffer of two messages at once, which may not overlap at all.
 Status check_apart(std::string_view function, const void* send, uint64_t send_bytes,
                    const void* recv, uint64_t recv_bytes);
-// So many bytes there end before the addresses do.
+// Number of bytes there before the addresses end.
 Status check_end(std::string_view function, std::string_view name, const void* buffer,
                  uint64_t bytes);
 // Blocks of a receive buffer, of which no element may lie in two.

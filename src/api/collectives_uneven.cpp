@@ -30,7 +30,8 @@ struct Recent {
   Call call;
   Ends ends;
   size_t element_bytes = 0;  // the largest with which its layouts were checked; 0: it has none
-  bool in_use = false;       // by a call that has not ended: a completion function may make another
+  // A call that has not ended uses it: a completion function may make another.
+  bool in_use = false;
 };
 thread_local Recent recent;
 
@@ -46,7 +47,8 @@ class UnevenCall {
   UnevenCall& operator=(const UnevenCall&) = delete;
 
   Status begin(Collective collective, const void* send, void* recv, tutti_type type) {
-    // Does what base_call() does, but keeps the layouts and copies no call (docs/notes/15).
+    // Does what base_call() does, but keeps the layouts and copies no call, which costs a small
+    // call less.
     call_.collective = collective;
     call_.type = static_cast<DataType>(type);
     call_.op = ReduceOp::kSum;
@@ -178,7 +180,7 @@ class UnevenCall {
   Recent& recent_;
   Call& call_ = recent_.call;
   std::shared_ptr<BlockLayouts> fresh_;  // null: as in the last call, as far as read
-  Ends fresh_ends_;                      // of `fresh_`
+  Ends fresh_ends_;                      // ends of `fresh_`
 };
 
 template <typename Then>

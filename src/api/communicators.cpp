@@ -177,7 +177,8 @@ bool in_completion_function_of(const tutti_comm& comm) {
 // In a forked child. The communicator's memory is shared with the parent, so nothing in it may be
 // touched: the child's copy is kept until the child ends.
 Status free_copy(tutti_comm_t comm) {
-  static auto& kept = *new std::vector<tutti_comm_t>;  // so that it is no leak
+  // Not freed, yet reachable, so no leak is reported.
+  static auto& kept = *new std::vector<tutti_comm_t>;
   kept.push_back(comm);
   return {};
 }

@@ -11,11 +11,11 @@ struct Recorded {
   static constexpr size_t kNoMessage = SIZE_MAX;
 
   tutti_comm_t comm = nullptr;
-  tutti_request* request = nullptr;   // of a non-blocking call, else null
-  std::unique_ptr<Completion> own{};  // of a blocking call
+  tutti_request* request = nullptr;   // request of a non-blocking call, else null
+  std::unique_ptr<Completion> own{};  // completion of a blocking call
   Completion* inside = nullptr;       // null for a blocking message until it begins by itself:
-  size_t message = kNoMessage;        // its place in Recording::messages
-  tutti_recv_info* info = nullptr;    // of a receive on a view; may be null
+  size_t message = kNoMessage;        // place in Recording::messages
+  tutti_recv_info* info = nullptr;    // facts of a receive on a view; may be null
   Status status{};
 };
 

@@ -35,11 +35,12 @@ struct tutti_comm {
   // first: memory outlives what may still use it.
   std::variant<std::monostate, Whole, View> kind;
   std::shared_ptr<tutti::Communicator> inside;  // null once it is destroyed
-  // The same for a communicator and its views; null if it never had one.
+  // Finds a communicator and its views; null if it never had one.
   std::shared_ptr<tutti::ViewQueue> view_queue;
   std::atomic<int> grouped{0};   // calls recorded in groups that have not ended
   std::atomic<int> visitors{0};  // threads in functions that any thread may call at any time
-  std::unordered_set<tutti_request*> persistent{};  // its requests (api/requests.hpp)
+  // Persistent requests of the communicator (api/requests.hpp).
+  std::unordered_set<tutti_request*> persistent{};
 
   // The device of a view; else null.
   [[nodiscard]] tutti::DeviceSide* side() const {
@@ -61,12 +62,12 @@ struct tutti_request {
   tutti::Completion* inside = nullptr;  // in `what`
   enum class Kind : uint8_t {
     kOnce,        // non-blocking
-    kRecorded,    // the same, in a group that has not ended
+    kRecorded,    // recorded in a group that has not ended
     kPersistent,  // in comm->persistent
   };
   Kind kind = Kind::kOnce;
   bool started = false;       // at least once
-  tutti::BriefLock starting;  // of a persistent one: held by who starts it or takes `comm` away
+  tutti::BriefLock starting;  // held by who starts a persistent request or takes `comm` away
 };
 
 namespace tutti {

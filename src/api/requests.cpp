@@ -48,7 +48,7 @@ Status start(tutti_request& request) {
   if (groups_or_views_exist()) [[unlikely]]
     TUTTI_RETURN_IF_ERROR(drain_views(request));
   request.inside->await_visitors();
-  const bool before = std::exchange(request.started, true);  // its function may ask
+  const bool before = std::exchange(request.started, true);  // the completion function may ask
   Status status;
   try {
     status = request.inside->start(StartedFor::kWorkers);
@@ -65,7 +65,8 @@ Status start(tutti_request& request) {
 // In a forked child. Anything on a device stays until the child ends: the driver's state is the
 // parent's, and releasing an event or memory would call the driver.
 void free_copy(tutti_request_t request) {
-  static auto& kept = *new std::vector<std::unique_ptr<DeviceOperation>>;  // so that it is no leak
+  // Not freed, yet reachable, so no leak is reported.
+  static auto& kept = *new std::vector<std::unique_ptr<DeviceOperation>>;
   auto* const operation = std::get_if<std::unique_ptr<DeviceOperation>>(&request->what);
   if (operation != nullptr) kept.push_back(std::move(*operation));
   delete request;

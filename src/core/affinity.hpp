@@ -18,7 +18,7 @@ namespace tutti {
 struct CoreList {
   bool automatic = true;
   std::vector<int> cores;
-  std::string text;  // as given, for errors
+  std::string text;  // the user's text, for errors
 };
 
 // nullopt if `text` is neither "auto" nor a list of numbers and ascending ranges.
@@ -28,7 +28,7 @@ std::string format_cores(std::span<const int> cores);
 
 // The place of this process among those of its host.
 struct WorkerPlacement {
-  int worker_count = 1;  // of each process
+  int worker_count = 1;  // workers of each process
   int local_rank = 0;
   int local_ranks = 1;
 };

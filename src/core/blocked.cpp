@@ -51,11 +51,11 @@ constexpr std::pair<long, BlockedOn> kCalls[] = {
     {SYS_accept4, BlockedOn::kSocket},
     {SYS_wait4, BlockedOn::kChild},
     {SYS_waitid, BlockedOn::kChild},
-    {SYS_clone, BlockedOn::kChild},  // as vfork(2) does
+    {SYS_clone, BlockedOn::kChild},  // vfork(2) waits so
     {SYS_clone3, BlockedOn::kChild},
     {SYS_rt_sigsuspend, BlockedOn::kSignal},
     {SYS_rt_sigtimedwait, BlockedOn::kSignal},
-#ifdef SYS_open  // what newer architectures have no more
+#ifdef SYS_open  // absent from newer architectures
     {SYS_open, BlockedOn::kFile},
     {SYS_vfork, BlockedOn::kChild},
     {SYS_pause, BlockedOn::kSignal},
@@ -74,7 +74,7 @@ Several waits_for_several(long number) {
   if (number == SYS_poll) return Several::kPoll;
   if (number == SYS_epoll_wait) return Several::kEpoll;
 #endif
-#ifdef SYS_epoll_pwait2  // what headers of Linux before 5.11 lack
+#ifdef SYS_epoll_pwait2  // absent from headers of Linux before 5.11
   if (number == SYS_epoll_pwait2) return Several::kEpoll;
 #endif
   if (number == SYS_pselect6) return Several::kSelect;
@@ -86,7 +86,7 @@ Several waits_for_several(long number) {
 BlockedOn by_target(const std::string& target) {
   constexpr std::pair<std::string_view, BlockedOn> kTargets[] = {
       {"socket:", BlockedOn::kSocket},
-      {"anon_inode:[eventfd]", BlockedOn::kLock},  // which another thread writes
+      {"anon_inode:[eventfd]", BlockedOn::kLock},  // another thread writes it
       {"anon_inode:[timerfd]", BlockedOn::kTime},
       {"anon_inode:[signalfd]", BlockedOn::kSignal},
       {"anon_inode:[pidfd]", BlockedOn::kChild},

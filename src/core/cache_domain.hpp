@@ -22,8 +22,8 @@ int cache_domain_of(std::span<const int> cores, const std::string& root = "");
 
 // The values of TUTTI_DOMAIN.
 struct CacheDomainChoice {
-  bool automatic = true;        // as cache_domain_of() finds it
-  int number = kNoCacheDomain;  // else this
+  bool automatic = true;        // the domain is what cache_domain_of() finds
+  int number = kNoCacheDomain;  // the domain if not automatic
 };
 // "auto", "none" or a number; nullopt for anything else.
 std::optional<CacheDomainChoice> parse_cache_domain(std::string_view text);

@@ -13,7 +13,7 @@ Status caught_exception() noexcept;
 // Made beforehand.
 const Status& out_of_memory() noexcept;
 
-// For what a destructor still has to tell others: a lack of memory there costs that, and not the
+// Tries what a destructor still has to tell others. A lack of memory there costs that, and not the
 // process.
 template <typename Body>
 void try_to(Body&& body) noexcept {

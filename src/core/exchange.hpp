@@ -24,8 +24,8 @@ struct ControlNews {
   // the first of the `count` ranks that the round lacked.
   int rank = 0;
   int count = 0;
-  Status cause = {};                 // of a failure
-  std::vector<std::byte> note = {};  // that was told, shown or given
+  Status cause = {};                 // cause of a failure
+  std::vector<std::byte> note = {};  // bytes that were told, shown or given
 };
 
 inline constexpr size_t kMostNoteBytes = 256;

@@ -52,7 +52,7 @@ inline std::string text_in_file(const std::string& path) {
   return std::move(text).str();
 }
 
-inline constexpr mode_t kPrivateFile = 0600;  // for its user alone
+inline constexpr mode_t kPrivateFile = 0600;  // mode of a file for its user alone
 inline constexpr mode_t kPublicFile = 0666;   // less what the umask takes away
 // Whether a file is to outlast the end of the machine, and be seen by other hosts at once.
 enum class Durable : bool { kNo, kYes };

@@ -113,7 +113,7 @@ class Handshake {
   Rendezvous where_;
   uint32_t caller_;
   Other other_{};
-  std::vector<std::byte> transcript_;  // what both hash
+  std::vector<std::byte> transcript_;  // messages that both ends hash
   SecretKey fresh_secret_{};           // erased, as that of where_, when there are keys
   SecretKey other_public_{};
   SecretKey key_in_{};

@@ -15,11 +15,11 @@
 namespace tutti {
 
 struct Hosts {
-  std::vector<int> host_of;                // by rank
-  std::vector<std::vector<int>> ranks_of;  // by host; hosts in the order of their first ranks
+  std::vector<int> host_of;                // hosts by rank
+  std::vector<std::vector<int>> ranks_of;  // ranks by host; hosts in the order of their first ranks
   // The groups of the hosts, each host taken for a rank. Null: nothing is gained by knowing.
   std::shared_ptr<const Hosts> groups = {};
-  bool of_hosts = false;  // these are groups: what is called a rank is a host
+  bool of_hosts = false;  // each "rank" is a host, and each "host" a group of them
 
   // Ranks with equal `marks` are on one host.
   template <typename Mark>

@@ -31,7 +31,7 @@ inline bool has_ended(const LifeSign& sign) {
 // The signs of one thread. Not for several threads at once.
 class LifeSigns {
  public:
-  // In the thread, which takes no robust mutexes; while it runs, this stays in place.
+  // Signs in the thread, which takes no robust mutexes; while it runs, this stays in place.
   void begin();
   // Any thread may sign and withdraw. Nothing is ever signed if the kernel lacks robust futexes.
   void sign(LifeSign& sign);
@@ -39,8 +39,9 @@ class LifeSigns {
 
  private:
   robust_list_head head_{};
-  uint32_t thread_ = 0;            // 0: the kernel does not look
-  std::vector<LifeSign*> signed_;  // as in the list: what others write there counts for nothing
+  uint32_t thread_ = 0;  // 0: the kernel does not look
+  // Own copy of the list: what others write there counts for nothing.
+  std::vector<LifeSign*> signed_;
 };
 
 }  // namespace tutti

@@ -59,7 +59,7 @@ void tune_tcp(int socket);
 // Tunes a connection on which a peer may leave much unread for long. Then only data that its system
 // does not acknowledge is a sign of its death. The caller asks unanswered_ms() now and then.
 void tune_data_connection(int socket);
-// For how long something that was sent has had no acknowledgement; 0 if nothing waits for one.
+// How long something that was sent has had no acknowledgement; 0 if nothing waits for one.
 int64_t unanswered_ms(int socket);
 
 NetAddress local_address(int socket);

@@ -41,7 +41,7 @@ bool populate(std::byte* memory, uint64_t bytes) {
 
 void make_huge(std::byte* memory, uint64_t bytes) {
 #ifndef MADV_COLLAPSE
-  constexpr int MADV_COLLAPSE = 25;  // of the kernel; older C libraries do not know it
+  constexpr int MADV_COLLAPSE = 25;  // the kernel's number, which older C libraries do not know
 #endif
   madvise(memory, bytes, MADV_COLLAPSE);
 }

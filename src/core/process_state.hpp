@@ -16,10 +16,12 @@ struct ProcessState {
   // stopped, t held by a debugger, Z dead. 0: there is no such process, or nothing is known of it.
   // If a process's first thread has ended before others, it is the state of one of these.
   char letter = 0;
-  bool frozen = false;       // with its control group, as by `docker pause` or `systemctl freeze`
-  bool gone = false;         // it is known that there is none
-  bool ending = false;       // it has been killed, or has exited, and is not gone yet
-  uint64_t cpu_ticks = 0;    // of all threads: ticks of sysconf(_SC_CLK_TCK)
+  // Frozen with its control group, as by `docker pause` or `systemctl freeze`.
+  bool frozen = false;
+  bool gone = false;    // it is known that there is none
+  bool ending = false;  // it has been killed, or has exited, and is not gone yet
+  // Processor time of all threads, in clock ticks of sysconf(_SC_CLK_TCK).
+  uint64_t cpu_ticks = 0;
   int64_t major_faults = 0;  // page faults for which it has waited for a device
   int parent = 0;
   // Whether it is in the background of its terminal: to read from that stops it.

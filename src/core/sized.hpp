@@ -15,8 +15,8 @@ namespace tutti {
 struct SizedStruct {
   std::string_view name;
   std::string_view advice;  // how to make one
-  size_t least;             // what it had in the first version
-  size_t known;             // what it has in this one
+  size_t least;             // size in the first version
+  size_t known;             // size in this version
 };
 // An error with both sizes if `given` is none that this library can take. Else the first
 // min(size, known) bytes are the program's.

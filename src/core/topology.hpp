@@ -6,7 +6,7 @@
 // Two costs, hence two parts. Every start needs usable cores, quota, caches and binding; they come
 // from the kernel directly, in microseconds. Loading hwloc, even without devices and distances,
 // takes milliseconds, and more on larger machines. So it happens only where a person looks at the
-// result (docs/notes/15).
+// result.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ std::vector<int> online_cores();
 // A limit of processor time in cores (1.5: 150 ms in every 100 ms), which all processes of a
 // control group share. The folder of a group tells it from others of the host, in containers too.
 struct CpuLimit {
-  uint64_t device = 0;  // of the folder, as is:
+  uint64_t device = 0;  // device and inode of the folder
   uint64_t inode = 0;
   double cores = 0;
   friend bool operator==(const CpuLimit&, const CpuLimit&) = default;

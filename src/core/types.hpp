@@ -38,7 +38,7 @@ inline constexpr std::array<uint8_t, kDataTypes> kTypeSizes = {1, 1, 2, 2, 4, 4,
                                                                2, 2, 4, 8, 1, 1, 8, 16};
 inline constexpr size_t kLongestElement = 16;
 constexpr size_t type_size(DataType type) { return kTypeSizes[static_cast<size_t>(type)]; }
-// So many elements of any type fit into an address space once per rank.
+// The most elements of any type that fit into an address space once per rank.
 inline constexpr uint64_t kFewElements = INT32_MAX;
 // No buffer is longer: a process has so many bytes of addresses. No computation with lengths up to
 // this, times the number of ranks, overflows.
@@ -75,7 +75,7 @@ enum class ReduceOp : uint8_t {
   kPremulSum,
   kUser
 };
-constexpr int kBuiltinReduceOps = 8;  // those that need no handle: sum ... bxor
+constexpr int kBuiltinReduceOps = 8;  // operations that need no handle: sum ... bxor
 
 std::string_view op_name(ReduceOp op);
 // Whether ranks must be combined in one step in ascending order. A user's function need not
@@ -104,7 +104,7 @@ enum class BlockSizes : uint8_t { kEven, kUneven };
 // One line of core/collectives.inc.
 struct CollectiveFacts {
   std::string_view name;
-  BufferBlocks blocks;  // of the root, where there is one
+  BufferBlocks blocks;  // blocks of the root, where there is one
   Root root;
   BlockSizes sizes;
   bool reduces;

@@ -27,8 +27,8 @@ constexpr int64_t kFirstPollUs = 20;
 constexpr int64_t kLongestPollUs = 1000;
 constexpr uint32_t kPollsPerDoubling = 64;
 
-// While a thread yields, one round in so many looks at the deadline, from the first round on, and
-// one reports a long wait, from the last of so many on.
+// While a thread yields, one round in so many looks at the deadline, from the first on. One in so
+// many, from the last on, reports a long wait.
 constexpr uint32_t kRoundsPerLook = 16;
 
 // Pauses, tens of microseconds of them: what a peer needs that is late by a call's own work.
@@ -154,7 +154,7 @@ uint32_t before_sleep(const Waiter& waiter) {
   const uint32_t rings = waiter.bell->rings.load(std::memory_order_acquire);
   waiter.bell->sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (waiter.sleepers != nullptr) waiter.sleepers->count.fetch_add(1, std::memory_order_seq_cst);
-  // From here on a waker sees the sleeper, or the following look sees the waker's store.
+  // The waker sees the sleeper from here on, or the following look sees the waker's store.
   if (!waiter.budget->wake_needs_fence) membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
   return rings;
 }

@@ -65,7 +65,7 @@ struct SpinBudget {
   uint32_t spins = 0;             // iterations with a pause instruction
   uint32_t yields = 0;            // sched_yield calls before the first sleep
   bool wake_needs_fence = false;  // no membarrier: wakers must order their own store and load
-  YieldHook* hook = nullptr;      // of a rank that shares its core with others (Spread)
+  YieldHook* hook = nullptr;      // hook of a rank that shares its core with others (Spread)
   // Sleep instead of yield if others compute on the core for long. A thread that yields then gets
   // the core back last, one that is woken gets it first.
   bool sleeps_if_oversubscribed = false;
@@ -113,7 +113,7 @@ struct Waiter {
   Sleepers* sleepers = nullptr;  // the group's
   const SpinBudget* budget = nullptr;
   const std::atomic<uint32_t>* stop = nullptr;         // process-local; non-zero ends the wait
-  const std::atomic<uint32_t>* shared_stop = nullptr;  // the same in shared memory; may be null
+  const std::atomic<uint32_t>* shared_stop = nullptr;  // stop flag in shared memory; may be null
   int64_t deadline_ms = kNever;                        // on now_ms()'s clock
   // A limit from the beginning of the wait. It counts only after the spinning, so that a short wait
   // reads no clock.

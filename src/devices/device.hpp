@@ -61,7 +61,7 @@ class DeviceContext;
 
 // One API: a table of functions.
 struct DeviceApi {
-  std::string_view name;  // as in registry.inc
+  std::string_view name;  // name in registry.inc
 
   // Opens the library and its drivers, once per process; the error, one line, stays the same. Any
   // thread. The other functions need it.
@@ -86,11 +86,11 @@ int device_api_id(const DeviceApi& api);
 
 enum class MemoryKind : uint8_t {
   kHost,     // nothing that the device knows
-  kPinned,   // of the host, and the device reads and writes it
+  kPinned,   // host memory that the device reads and writes
   kShared,   // moves between both
   kDevice,   // the host may not touch it
   kForeign,  // memory of a device, but not of this context
-  kBeyond,   // of this context, and of a device whose memory this one does not reach
+  kBeyond,   // memory of this context, on a device whose memory this one does not reach
 };
 std::string_view memory_kind_name(MemoryKind kind);
 
@@ -110,7 +110,7 @@ struct MemoryPlace {
 struct MemoryHandle {
   std::array<std::byte, 64> bytes{};
   Fd fd;                // if the driver's handle is one; it goes by SCM_RIGHTS
-  uint64_t length = 0;  // of the allocation
+  uint64_t length = 0;  // length of the allocation
 };
 
 // ---- work --------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ struct Reduction {
   void* dst = nullptr;                   // may be one of the sources
   std::span<const void* const> sources;  // any number from 1 on
   uint64_t count = 0;
-  uint32_t divisor = 0;  // of kAvg, which divides its sum by it; 0: it only sums
+  uint32_t divisor = 0;  // divisor of kAvg, which divides its sum by it; 0: it only sums
   // Memory of the device for more sources than a kernel takes, which no other work uses meanwhile.
   std::span<std::byte> between = {};
 };
@@ -198,7 +198,7 @@ class DeviceEngine {
   Result<bool> done(uint64_t submission) { return done_within(submission, {}); }
 
  protected:
-  [[nodiscard]] virtual std::string name() const = 0;  // for errors
+  [[nodiscard]] virtual std::string name() const = 0;  // the name for errors
   // The most work-items of a launch; 0: it only copies.
   [[nodiscard]] virtual uint64_t most_work_items() const = 0;
   virtual Status compile(const DeviceKernel& kernel) = 0;

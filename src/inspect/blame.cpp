@@ -157,7 +157,7 @@ void add_those_that_do_not_answer(const Waiting& waiting, std::vector<Late>& lat
 // Whether the rank does not look any more for whom it waits, as in a signal handler, so that its
 // note is of an earlier moment. A rank that cannot run has not gone elsewhere.
 bool looks_no_more(const Job& job, const Waiting& waiting) {
-  constexpr int64_t kLateMs = 150;  // by how much the next look may be late
+  constexpr int64_t kLateMs = 150;  // limit on how late the next look may be
   const Wait& wait = *waiting.wait;
   const Process* const process = job.process_of(*waiting.communicator, waiting.rank->place);
   if (process == nullptr || wait.started != 0 || wait.looked_after_ms == 0) return false;

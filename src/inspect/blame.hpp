@@ -42,8 +42,9 @@ struct Late {
     kElsewhere,   // is on another host, and nobody has told of it
   };
   Why why;
-  const RankSnapshot* rank = nullptr;  // of kElsewhere null, if not even its name is known
-  int number = 0;                      // in the communicator
+  // The rank; null for a kElsewhere of which not even the name is known.
+  const RankSnapshot* rank = nullptr;
+  int number = 0;  // in the communicator
 };
 std::vector<Late> whom_it_awaits(const Job& job, const Waiting& waiting);
 // The call of that number that the rank has made or waits to begin; null: none that is known.

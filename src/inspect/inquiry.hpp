@@ -23,7 +23,7 @@ enum class InquiryKind : uint32_t { kAsk = 1, kRoster, kPage, kDone };
 struct InquiryHead {
   uint32_t magic = kMagic;
   InquiryKind kind = InquiryKind::kAsk;
-  uint64_t token = 0;  // of the question
+  uint64_t token = 0;  // token of the question
   // kAsk: how many calls of each rank to tell of.
   uint64_t calls = 0;
   // kPage and kDone on the socket: when the question left and when this came, on the monotonic
@@ -40,13 +40,13 @@ struct InquiryHead {
 struct RosterEntry {
   uint64_t key = 0;
   int32_t rank = 0;
-  int32_t pid = 0;        // as it calls itself
+  int32_t pid = 0;        // number that the process calls itself
   int64_t silent_ms = 0;  // since it has told anything, or since the communicator was made
   uint32_t left = 0;      // it has destroyed the communicator
   uint32_t reserved = 0;
   char host[64] = {};
 };
-inline constexpr size_t kMostRosterEntries = 64;  // of a packet
+inline constexpr size_t kMostRosterEntries = 64;  // limit on the entries of a packet
 
 inline std::string inquiry_socket(uint64_t number) {
   Random128 bits{};

@@ -81,7 +81,7 @@ int process_behind(const Job& job, const FileKey& file, const RankSnapshot& rank
 }
 
 void look(const Job& job, Communicator& communicator) {
-  if (communicator.source == nullptr) {  // none of it is here: to be asked for again
+  if (communicator.source == nullptr) {  // no process here has it: others are asked again
     communicator.snapshot.ranks.clear();
     communicator.processes.clear();
     return;

@@ -19,14 +19,15 @@ struct Communicator {
   std::shared_ptr<const Source> source = {};  // null: nobody lets us look, or none of it is here
   Status status = {};                         // why it cannot be looked at
   CommunicatorSnapshot snapshot = {};         // if that is ok
-  std::vector<int> processes = {};  // of its ranks, by place: places in the job's; -1: not seen
-  bool moved = false;               // since the first look
+  // Processes of its ranks, by place in the job's list; -1: not seen.
+  std::vector<int> processes = {};
+  bool moved = false;  // since the first look
 };
 
 // How far a look goes beyond this host.
 struct Reach {
   bool far = true;
-  uint64_t calls = 16;    // of each rank
+  uint64_t calls = 16;    // calls of each rank
   int64_t most_ms = 300;  // until a rank that has not answered is one that does not
 };
 
@@ -34,7 +35,7 @@ struct Job {
   std::vector<Process> processes;
   Reach reach = {};
   std::vector<Communicator> communicators = {};
-  int64_t now_ms = 0;  // of the last look, on the monotonic clock
+  int64_t now_ms = 0;  // time of the last look, on the monotonic clock
   Moment now = {};
 
   // A process of this host, by its pid; null: it is not known.

@@ -19,7 +19,7 @@ constexpr double kLeastStoppedShare = 0.1;
 constexpr double kLeastThrottledShare = 0.1;
 constexpr double kLeastComputingShare = 0.3;
 constexpr double kLeastDeviceShare = 0.1;
-// So many times a second to wait for memory takes a rank a hundredth of its time and more.
+// Waits for memory per second that take a rank a hundredth of its time and more.
 constexpr double kFaultsPerSecond = 100;
 // A rank that is late for lack of a core is without one so much more often than the others.
 constexpr double kMoreDelayed = 0.15;

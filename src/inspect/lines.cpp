@@ -113,7 +113,7 @@ std::vector<uint64_t> sockets_of(int pid) {
   for (const int number : numbers_in(folder)) {
     char target[64] = {};
     const ssize_t length = readlink(fmt::format("{}/{}", folder, number).c_str(), target,
-                                    sizeof target - 1);  // with a NUL behind
+                                    sizeof target - 1);  // leaves a NUL behind
     if (length <= 0 || !std::string_view(target).starts_with(kBegin)) continue;
     inodes.push_back(std::strtoull(target + kBegin.size(), nullptr, 10));
   }

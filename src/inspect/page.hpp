@@ -19,7 +19,7 @@ struct Page {
   RankSnapshot rank;
   ProcessState state = {};
   std::string program = {};
-  Moment now = {};  // of the host
+  Moment now = {};  // the host's clocks
 };
 
 // With the last calls only, at most so many.

@@ -23,17 +23,18 @@ struct FileKey {
 };
 
 struct Process {
-  int pid = 0;      // as this process sees it
-  int own_pid = 0;  // as it calls itself, in the innermost pid namespace that it is in
+  int pid = 0;      // number as this process sees it
+  int own_pid = 0;  // number as it calls itself, in the innermost pid namespace that it is in
   std::string program = {};
   std::string host = {};  // where, if that is not this one; then pid is as it calls itself
   ProcessState state = {};
   bool again = false;  // it has been looked at twice
-  bool busy = false;   // its processor time has moved since the first look
-  uint64_t spent = 0;  // by so many ticks
+  bool busy = false;   // processor time has moved since the first look
+  uint64_t spent = 0;  // clock ticks of processor time since the first look
   // What it waited for in one of two looks that differ: rather not a lock, as calls may wait for.
   BlockedOn once = BlockedOn::kUnknown;
-  std::map<FileKey, std::vector<MappedRange>> files = {};  // that may be memory of a communicator
+  // Mapped files that may be memory of a communicator.
+  std::map<FileKey, std::vector<MappedRange>> files = {};
 
   // Takes the state of a second look. A wait says little if it was another one a moment ago.
   void take(ProcessState now) {

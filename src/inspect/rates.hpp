@@ -14,14 +14,14 @@ namespace tutti::inspect {
 
 struct RankRates {
   int rank = 0;
-  uint64_t calls = 0;  // so far
+  uint64_t calls = 0;  // calls so far
   double calls_per_s = 0;
-  double bytes_per_s = 0;  // of blocks, as the last calls were
+  double bytes_per_s = 0;  // bytes of blocks per second, as the last calls were
   double in_calls = 0;     // share of the time
   double waiting = 0;      // share of the time in which a peer had not entered the call yet
   double last_in = 0;      // share of the calls that this rank entered last
   int awaits = -1;         // the rank that it has waited for the longest; -1: none
-  double waits_now_s = 0;  // for how long it waits now; 0: it does not
+  double waits_now_s = 0;  // length of its present wait; 0: it does not wait
   // A rank that costs the job much (inspect/slow.hpp): the share of the time by which it enters its
   // calls later than the others; why in a word that programs compare, and in words.
   double late = 0;

@@ -17,7 +17,7 @@ constexpr double kCosts = 0.05;
 // A rank that is so much less late than the latest is told of, too. Where each comes last for so
 // much of its even share of the calls, nobody is to blame.
 constexpr double kAlsoLate = 0.5;
-// But ranks that come last by so little of their even share of the time are not late.
+// Ranks that come last by so little of their even share of the time are not late.
 constexpr double kHardlyLate = 0.25;
 
 // Whether one rank is much later than all others.

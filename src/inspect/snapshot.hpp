@@ -28,7 +28,7 @@ struct RankSnapshot {
   int place = 0;  // on this host
   int rank = 0;   // in the communicator
   int global_rank = -1;
-  int pid = 0;  // as it calls itself
+  int pid = 0;  // number that the process calls itself
   uint64_t started = 0;
   uint64_t inquiries = 0;  // the socket of its process for these (inspect/inquiry.hpp); 0: none
   // The host of a rank that is not on the snapshot's. Also whether anybody there has told of it, or
@@ -42,7 +42,7 @@ struct RankSnapshot {
   bool moved = false;          // since the first look
   std::vector<PastCall> past;  // on the first lane or among hosts, the oldest first
   std::vector<Wait> waits;
-  std::optional<Demand> demand;  // of rank 0 of the communicator
+  std::optional<Demand> demand;  // demand of rank 0 of the communicator
   std::optional<Jam> jam;        // since the communicator was made
   Jam jam_since = {};            // since the first look
 
@@ -60,13 +60,13 @@ struct CommunicatorSnapshot {
   std::string name;
   std::string job;
   std::string host;
-  uint64_t key = 0;  // the same on all its hosts, and no other's; 0: it has none
+  uint64_t key = 0;  // key, equal on all its hosts and in no other communicator; 0: it has none
   int all_ranks = 0;
   Moment made;
   bool stopped = false;
   std::string cause;                // if so
   uint32_t cause_code = 0;          // a tutti_status; 0: not known here
-  std::vector<RankSnapshot> ranks;  // of this host, and of others that have been asked for
+  std::vector<RankSnapshot> ranks;  // ranks of this host, and of others that have been asked for
 
   // Whether it has ranks on several hosts; and whether some of these are unknown here.
   [[nodiscard]] bool across_hosts() const {

@@ -19,11 +19,11 @@ namespace tutti::inspect {
 // something else.
 struct Usage {
   bool known = false;    // false: the process is on another host, or was never sampled
-  double runs = 0;       // on a core
+  double runs = 0;       // ran on a core
   double delayed = 0;    // could run, and had none
   double stopped = 0;    // was stopped, frozen or held by whoever traces it
-  double traced = 0;     // of that, held
-  double throttled = 0;  // its control group had used up its quota
+  double traced = 0;     // time of `stopped` in which a tracer held it
+  double throttled = 0;  // time in which its control group had used up its quota
   double device = 0;     // waited in the system for a device, or for memory that is read from one
   double faults = 0;     // how many times a second it waited for memory that is read from a device
   // The number of samples in which it waited in the system, by what it waited for: BlockedOn.
@@ -32,8 +32,8 @@ struct Usage {
   int cores = 0;             // how many cores it may run on
   int beside = 0;            // the other process that used that core most; 0: none is known
   std::string program = {};  // the name of the program of `beside`
-  double line_busy = 0;      // in which `line` had data on its way
-  Line line = {};            // its busiest connection, with what that has done in the period
+  double line_busy = 0;      // share in which `line` had data on its way
+  Line line = {};            // busiest connection, with what that has done in the period
 };
 
 // Measures one period. Used by one thread.
@@ -68,7 +68,7 @@ class Watch {
 
   int64_t begun_ns_;
   std::vector<Watched> all_;
-  std::map<int, ProcessState> first_;  // of all processes of the host
+  std::map<int, ProcessState> first_;  // states of all processes of the host at the first look
   Lines first_lines_;
 };
 

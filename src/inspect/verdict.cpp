@@ -152,7 +152,7 @@ std::string Judge::text_of(const Waiting& waiting, const Late& late, std::string
                                unexpected_by(*waiting.wait));
       break;
     case Late::Why::kOther: text = fmt::format("{} is in another call than {}", name, what); break;
-    case Late::Why::kElsewhere: break;  // of whom nothing is seen
+    case Late::Why::kElsewhere: break;  // nothing is seen of it
   }
   text += "; " + last_of(job_, communicator, *late.rank);
   return state.empty() ? text : fmt::format("{}; it {}", text, state);

@@ -28,9 +28,9 @@ enum class Cause {
   kSignal,
   kDevice,
   kQuiet,
-  kInside,     // has come to the call, and does not get on in it
-  kFunction,   // is in a function of the user that a call runs
-  kNewcomers,  // of a grow, have not come
+  kInside,     // the rank has come to the call, and does not get on in it
+  kFunction,   // the rank is in a function of the user that a call runs
+  kNewcomers,  // newcomers of a grow have not come
   // Causes of jobs that get on: a quota; a core that others use; too few cores; uneven work, so
   // that each rank is late in turn; memory that is read back from a device or lacks; the calls
   // themselves, or a line that they wait for; an algorithm that a variable demands; short calls
@@ -44,16 +44,16 @@ enum class Cause {
   kLine,
   kAlgorithm,
   kJam,
-  kMessage,  // does not send, and another message has come that no receive takes
-  kSilent,   // does not answer from its host
+  kMessage,  // the rank does not send, and another message has come that no receive takes
+  kSilent,   // the rank does not answer from its host
   kCircle,   // ranks wait for one another
-  kUnmet,    // the same, and a message has come that no receive takes
+  kUnmet,    // ranks wait for one another, and a message has come that no receive takes
   kDestroyed,
   kDebugged,
   kFrozen,
   kStopped,
   kMismatch,  // ranks are in different calls
-  kFailed,    // in another way
+  kFailed,    // the call failed in another way
   kDead,
   kReplaced,
 };
@@ -65,14 +65,14 @@ struct Finding {
   Cause cause = Cause::kQuiet;
   Outcome outcome = Outcome::kWaits;
   std::string text;    // "rank 2 (pid 77 on h) has not entered ...; it is stopped (state T)"
-  std::string advice;  // what to do
+  std::string advice;  // advice what to do
   double waited_s = 0;
   std::vector<int> ranks = {};  // whom it blames, by their numbers in the job
-  int pid = 0;                  // of the one to look at; 0: none
-  std::string host = {};        // where, if not here
-  std::string call = {};        // "allreduce #5 (2 float32, max)", that is waited for
-  double share = 0;             // of the time, that it costs a job which gets on
-  std::string because = {};     // "it computes before its calls", likewise
+  int pid = 0;                  // process to look at; 0: none
+  std::string host = {};        // host of that process, if not this one
+  std::string call = {};        // call that is waited for: "allreduce #5 (2 float32, max)"
+  double share = 0;             // share of the time that it costs a job which gets on
+  std::string because = {};     // reason for that: "it computes before its calls"
 };
 
 struct Verdict {

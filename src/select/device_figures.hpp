@@ -30,8 +30,8 @@ std::span<const DeviceFigure> device_figures();
 
 // A device that was measured.
 struct TunedDevice {
-  std::string api;   // as in devices/registry.inc
-  std::string name;  // of the device, as its driver says; with `api` what entries are told apart by
+  std::string api;   // name in devices/registry.inc
+  std::string name;  // device's name, as its driver says; with `api` it tells entries apart
   std::string driver;
   bool ipc = false;  // others can open its memory, so that calls run on it peer-to-peer
   DeviceFigures figures;

@@ -9,9 +9,9 @@
 
 namespace tutti {
 
-// For so many ranks that share memory and so many cores, where the system permits pulls.
+// The limits for so many ranks that share memory and so many cores, where the system permits pulls.
 Limits limits_of(const JobVariables& variables, int ranks, int cores);
-// For the ranks of this host.
+// The limits for the ranks of this host.
 Limits limits_on_host(const PlanInputs& inputs);
 // Limits::pulls, where the system permits them.
 bool pulls_for(const JobVariables& variables);

@@ -27,12 +27,12 @@ struct PlanInputs {
   FoundTuning tuning;                     // rank 0's
   std::optional<NetworkFigures> network;  // there if ranks are on several hosts
   Hosts hosts;
-  SlotPlan slots;                  // of ranks that share memory
-  std::vector<int> cache_domains;  // by rank; kNoCacheDomain: not known
+  SlotPlan slots;                  // slots of ranks that share memory
+  std::vector<int> cache_domains;  // cache domains by rank; kNoCacheDomain: not known
 
   // ---- of this rank's host: the same on all ranks there
   int local_ranks = 1;
-  int cores = 1;            // that these ranks may use together
+  int cores = 1;            // cores that these ranks may use together
   bool pulls = false;       // all of them can read one another's memory
   bool maps_peers = false;  // they can have memory that all of them map
 

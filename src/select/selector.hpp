@@ -31,7 +31,7 @@ struct Candidate {
   const Algorithm* algorithm = nullptr;
   bool applies = false;
   std::string_view why_not;  // it does not apply, or strict mode excludes it
-  double seconds = 0;        // by the cost model, if it applies
+  double seconds = 0;        // cost model's time, if it applies
 };
 
 struct Choice : Chosen {
@@ -42,7 +42,7 @@ struct Choice : Chosen {
 
 // The advice between the variables and the cost model.
 struct Advice {
-  CollectiveRules rules;   // for this number of ranks, from ...
+  CollectiveRules rules;   // rules for this number of ranks, from ...
   std::string rules_path;  // ... this tuning file
   tutti_tuner tuner = {};  // without a function: none
 };
@@ -74,7 +74,7 @@ class Selector {
   struct Decision : Chosen {
     std::string origin;
     std::string note;
-    LogLevel severity = LogLevel::kInfo;  // of the note
+    LogLevel severity = LogLevel::kInfo;  // level of the note
   };
   Selector(const Machine& machine, bool strict, bool adapts, Advice advice)
       : machine_(machine), strict_(strict), adapts_(adapts), advice_(std::move(advice)) {}
@@ -97,7 +97,7 @@ class Selector {
   bool strict_;
   bool adapts_;  // TUTTI_ADAPT
   Advice advice_;
-  CollectiveRules rules_;  // of the variables
+  CollectiveRules rules_;  // rules of the variables
 };
 
 }  // namespace tutti

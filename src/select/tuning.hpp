@@ -20,10 +20,10 @@ namespace tutti {
 // The machine for which measurements are valid.
 struct MachineKey {
   std::string processor;  // the model's name
-  int cores = 0;          // of the host that are online
+  int cores = 0;          // cores of the host that are online
   uint64_t l2_bytes = 0;  // per core
   int numa_nodes = 0;
-  std::string version;  // of Tutti
+  std::string version;  // version of Tutti
   friend bool operator==(const MachineKey&, const MachineKey&) = default;
 };
 
@@ -39,7 +39,7 @@ struct TunedChoice {
 struct Tuning {
   MachineKey key;
   Machine machine;
-  std::optional<NetworkFigures> network;  // none: not in the file
+  std::optional<NetworkFigures> network;  // figures of the network; none: not in the file
   std::vector<TunedDevice> devices;       // no two of one API and name
   std::vector<TunedChoice> choices;       // later ones overlay earlier ones
 

@@ -20,7 +20,7 @@ struct DescribedBytes {
   FdAddress address;      // where to ask for the descriptor of its handle
   devices::DeviceUuid device{};
   uint64_t bytes = 0;
-  GoneAllocations gone{};  // of the sender: to be closed
+  GoneAllocations gone{};  // allocations of the sender that are to be closed
 };
 
 class DeviceMessage : public DeviceOperation {
@@ -59,7 +59,7 @@ class DeviceMessage : public DeviceOperation {
   [[nodiscard]] bool is_memory_of_device() const;
 
   const MessageArguments arguments_;
-  bool on_device_ = false;  // its buffer
+  bool on_device_ = false;  // its buffer is on the device
   devices::MemoryPlace place_;
   bool handed_over_ = false;  // a send: others may be handed over after it
   Turns turns_;               // in which its pieces are sent

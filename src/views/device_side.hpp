@@ -67,7 +67,7 @@ class DeviceSide {
 
   // The places of a call's buffers; a null buffer counts as lying where the other does.
   struct Buffers {
-    bool on_device = false;  // else of the host
+    bool on_device = false;  // on the device; false: on the host
     devices::MemoryPlace send;
     devices::MemoryPlace recv;
   };

@@ -20,7 +20,7 @@ struct FdAddress {
 // A descriptor by its number in the owner's process, where it may belong to another allocation by
 // the time that it is asked for.
 struct WantedFd {
-  uint64_t allocation = 0;  // of ExportedBuffer
+  uint64_t allocation = 0;  // ExportedBuffer::allocation
   int32_t fd = -1;
   int32_t unused = 0;
 };

@@ -52,7 +52,7 @@ Result<const PeerMemory::Exported*> PeerMemory::export_of(const devices::MemoryP
   drop_those_that_are_gone();
   TUTTI_ASSIGN_OR_RETURN(devices::MemoryHandle handle, context_.export_memory(place.base));
   exported_.push_back({place.allocation, place.base, std::move(handle)});
-  std::erase(gone_, place.allocation);  // as it is here again
+  std::erase(gone_, place.allocation);  // it is here again
   return &exported_.back();
 }
 

@@ -21,12 +21,12 @@ namespace tutti {
 
 // A buffer as other processes are told of it.
 struct ExportedBuffer {
-  uint64_t allocation = 0;  // its number in the owner's process; 0: nothing is exported
+  uint64_t allocation = 0;  // allocation's number in the owner's process; 0: nothing is exported
   uint64_t base = 0;        // where it begins there
   uint64_t bytes = 0;
-  uint64_t offset = 0;  // of the buffer in it
+  uint64_t offset = 0;  // offset of the buffer in the allocation
   std::array<std::byte, sizeof(devices::MemoryHandle::bytes)> handle{};
-  int32_t fd = -1;  // of the owner's, that belongs to the handle; -1: none does
+  int32_t fd = -1;  // owner's descriptor that belongs to the handle; -1: none does
   int32_t unused = 0;
 };
 // Allocations that have gone, as far as one call tells; 0 is none.
@@ -89,7 +89,7 @@ class PeerMemory {
     uint64_t base;
     uint64_t bytes;
     void* memory;
-    bool gone = false;  // for its owner, who has not exported it since
+    bool gone = false;  // gone for its owner, who has not exported it since
   };
 
   void drop_those_that_are_gone();
@@ -107,7 +107,7 @@ class PeerMemory {
   std::vector<uint64_t> gone_;      // guarded by mutex_
   std::vector<Opened> opened_;      // the least used first
   uint64_t generation_;
-  bool some_gone_ = false;  // of those opened, perhaps
+  bool some_gone_ = false;  // some of those opened may be gone
   int reads_ = 0;
   FdDesk desk_;
 };

@@ -27,7 +27,7 @@ struct CallOnDevice {
   DeviceSide& side;
   Activity& activity;
   const Call& call;
-  Awaited& marker_passed;  // what the application has enqueued before it is done
+  Awaited& marker_passed;  // passed once what the application enqueued before is done
 };
 
 class PeerToPeerCall {
@@ -57,7 +57,7 @@ class PeerToPeerCall {
     FdAddress address;  // where peers ask for descriptors of handles
     ExportedBuffer send;
     ExportedBuffer recv;
-    Range block{};  // what it gives to the rank that is told this, where each knows its own sizes
+    Range block{};  // range for the rank that is told this, where each knows its own sizes only
   };
 
   void make_ready();
@@ -88,10 +88,11 @@ class PeerToPeerCall {
   Able all_able_ = Able::kYes;
   Entry own_entry_;
   std::vector<Entry> entries_;
-  std::vector<std::byte*> bases_;  // by Ref::base
-  BorrowedMemory scaled_;          // what peers read instead of the send buffer, if there is any
-  BorrowedMemory scratch_;         // of the schedule
-  BorrowedMemory between_;         // of reductions in several parts
+  std::vector<std::byte*> bases_;  // addresses by Ref::base
+  // Memory that peers read instead of the send buffer, if there is any.
+  BorrowedMemory scaled_;
+  BorrowedMemory scratch_;  // scratch memory of the schedule
+  BorrowedMemory between_;  // memory of reductions in several passes
   size_t bytes_between_ = 0;
   std::optional<PeerMemory::Reading> reading_;
   DeviceWork work_;

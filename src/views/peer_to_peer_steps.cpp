@@ -23,7 +23,7 @@ Task PeerToPeerCall::run_steps() {
       TUTTI_OR_FAIL(give(step, **engine));
       continue;
     }
-    TUTTI_OR_FAIL(work_.submit());  // which goes on meanwhile
+    TUTTI_OR_FAIL(work_.submit());  // the device goes on meanwhile
     if (ends || ticks.size() + 1 < step.tick) co_await work_;
     while (ticks.size() + 1 < step.tick) {
       ticks.emplace_back(on_.activity, on_.comm);

@@ -14,17 +14,18 @@ namespace tutti {
 // A contiguous part of a buffer, in bytes.
 struct Segment {
   uint64_t in_buffer = 0;  // where it begins in the caller's
-  uint64_t in_stage = 0;   // and in the memory of the host
+  uint64_t in_stage = 0;   // offset in the memory of the host
   uint64_t bytes = 0;
 };
 
 struct StagedPiece {
   // The call on the host's memory: send and recv are to be set to where that lies.
   Call call;
-  std::vector<Segment> send;      // to be copied to the host before
-  std::vector<Segment> recv_in;   // the same, of the receive buffer: a broadcast's root
-  std::vector<Segment> recv_out;  // to be copied from the host afterwards
-  uint64_t send_bytes = 0;        // of the host's memory
+  std::vector<Segment> send;  // segments to copy to the host before
+  // Segments of the receive buffer to copy to the host before: a broadcast's root.
+  std::vector<Segment> recv_in;
+  std::vector<Segment> recv_out;  // segments to copy from the host afterwards
+  uint64_t send_bytes = 0;        // bytes of the host's memory
   uint64_t recv_bytes = 0;
 };
 

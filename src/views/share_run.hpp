@@ -36,7 +36,7 @@ class ShareRun {
   const CallOnDevice& on_;
   const Shares& shares_;
   const Base base_;
-  BorrowedMemory between_;  // of reductions in several parts
+  BorrowedMemory between_;  // memory of reductions in several passes
   size_t bytes_between_ = 0;
   Turns turns_;  // in calls of the host
 };

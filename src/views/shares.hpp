@@ -26,10 +26,10 @@ struct SharePiece {
   std::vector<Segment> reduced;
   // ... or of one, copied. A broadcast copies them to the stage for receiving.
   std::vector<Segment> copied;
-  Call column;  // from stage to stage, which are to be set
+  Call column;  // call from stage to stage, which are to be set
   uint64_t send_bytes = 0;
   uint64_t recv_bytes = 0;
-  std::vector<Segment> written;  // from the stage for receiving to recv
+  std::vector<Segment> written;  // segments from the stage for receiving to recv
   // A read from the recv of another rank of this host to the same place of one's own.
   struct Pull {
     int rank;
@@ -70,7 +70,7 @@ class Shares {
   const int root_;  // 0 where there is none
   const int place_;
   const uint64_t block_bytes_;
-  uint64_t piece_bytes_ = 0;  // of each block
+  uint64_t piece_bytes_ = 0;  // bytes of a piece of each block
   uint64_t pieces_ = 0;
 };
 

@@ -81,7 +81,7 @@ bool ViewQueue::make_progress() {
   }
   for (DeviceOperation* const operation : ended) {
     try_to([&] {
-      if (operation->end()) one_is_over();  // and may be gone
+      if (operation->end()) one_is_over();  // the operation may be gone
     });
   }
   if (!ended.empty()) {
@@ -99,7 +99,7 @@ void ViewQueue::progress_calls(std::vector<DeviceOperation*>& ended) {
       if (!calls_.empty()) front = calls_.front();
     }
     if (front == nullptr) return;
-    ended.reserve(ended.size() + 1);  // what has ended must be in the list
+    ended.reserve(ended.size() + 1);  // ended operations must be in the list
     if (!front->run()) return;
     ended.push_back(front);
     const std::lock_guard lock(queues_lock_);

@@ -43,7 +43,8 @@ class BarrierLists {
   const Library& ze_;
   const Device& device_;
   ze_context_handle_t const context_;
-  std::optional<uint32_t> group_;  // of the queue, which does not tell it; once it is found
+  // Group of the queue, once it is found; the driver does not tell it.
+  std::optional<uint32_t> group_;
   std::vector<Barrier> barriers_;
 };
 

@@ -60,8 +60,9 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   Events events_;
   BarrierLists barriers_;
   mutable std::mutex mutex_;
-  std::map<std::pair<DataType, DeviceVariant>, Result<ze_module_handle_t>> modules_;  // by mutex_
-  mutable std::map<DeviceUuid, bool> reached_;  // what the driver has said; by mutex_
+  // Guarded by mutex_.
+  std::map<std::pair<DataType, DeviceVariant>, Result<ze_module_handle_t>> modules_;
+  mutable std::map<DeviceUuid, bool> reached_;  // the driver's answers; guarded by mutex_
 };
 
 // An event of the application's queue, or one that Tutti signals.

@@ -14,7 +14,7 @@ Engine::Engine(std::shared_ptr<Context> context, ze_command_list_handle_t list, 
       kernels_(*context_) {}
 
 Engine::~Engine() {
-  if (!comes_to_rest(*this)) {  // what runs there may use all of it
+  if (!comes_to_rest(*this)) {  // commands that still run may use all of it
     kernels_.abandon();
     context_->abandon();
     return;

@@ -48,7 +48,7 @@ class Engine : public DeviceEngine {
   // Memory that stands for that of the host, which the device does not reach.
   struct BounceBuffer {
     void* memory;
-    void* dst;  // to be copied to when all is done; or null
+    void* dst;  // destination of a copy when all is done; or null
     size_t bytes;
   };
   struct Submission {
@@ -73,8 +73,8 @@ class Engine : public DeviceEngine {
   const bool computes_;
   Kernels kernels_;
   std::vector<Command> given_;                // since the last submission
-  std::vector<BounceBuffer> bounce_buffers_;  // likewise
-  std::vector<Access> in_flight_;             // of commands since the last barrier
+  std::vector<BounceBuffer> bounce_buffers_;  // buffers since the last submission
+  std::vector<Access> in_flight_;             // accesses of commands since the last barrier
   std::deque<Submission> submitted_;
   uint64_t last_ = 0;
   Status lost_;  // the first error of the device: everything after it is one

@@ -17,7 +17,7 @@ struct Device {
   ze_device_handle_t id = nullptr;
   DeviceFacts facts;
   uint32_t group_size = 1;                 // most work-items of a group
-  uint32_t most_groups = 1;                // of a launch
+  uint32_t most_groups = 1;                // limit on the groups of a launch
   uint32_t queue_groups = 0;               // how many there are
   uint32_t compute_ordinal = 0;            // the group of queues that run kernels
   uint32_t compute_queue = 0;              // the one of it that is ours
@@ -26,7 +26,7 @@ struct Device {
 
 struct Inventory {
   std::vector<Device> devices;
-  std::vector<DeviceFacts> facts;  // of the same
+  std::vector<DeviceFacts> facts;  // facts of `devices`
 };
 
 // Taken at the first call; it stays so.

@@ -15,8 +15,9 @@ namespace tutti::devices::level_zero {
 // A value, a pointer or nothing, as a kernel is given it.
 struct Argument {
   std::array<unsigned char, 8> bytes{};
-  uint8_t size = 0;         // 0: the null pointer
-  uint64_t allocation = 0;  // of a pointer: the same address may be of another allocation later
+  uint8_t size = 0;  // 0: the null pointer
+  // Allocation of a pointer: the same address may belong to another one later.
+  uint64_t allocation = 0;
   bool operator==(const Argument&) const = default;
 };
 

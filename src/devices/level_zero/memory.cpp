@@ -105,7 +105,8 @@ Result<MemoryPlace> Memory::remembered(const void* pointer) {
 }
 
 Result<MemoryPlace> Memory::ask(const void* pointer) {
-  if (pointer == nullptr) return MemoryPlace{};  // of a call without buffers; drivers refuse it
+  // A call without buffers has none; drivers refuse it.
+  if (pointer == nullptr) return MemoryPlace{};
   ze_memory_allocation_properties_t properties{};
   properties.stype = ZE_STRUCTURE_TYPE_MEMORY_ALLOCATION_PROPERTIES;
   ze_device_handle_t device = nullptr;

@@ -57,7 +57,7 @@ class Memory {
   ze_context_handle_t const context_;
   const Device& device_;
   std::mutex mutex_;
-  std::map<uintptr_t, Known> known_;  // by base
+  std::map<uintptr_t, Known> known_;  // allocations by base
 };
 
 }  // namespace tutti::devices::level_zero

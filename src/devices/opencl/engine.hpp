@@ -50,7 +50,7 @@ class Engine : public DeviceEngine {
   std::vector<cl_event> given_;  // since the last submission
   std::deque<Submission> submitted_;
   uint64_t last_ = 0;
-  Status lost_;  // of a command that failed: everything after it does
+  Status lost_;  // failure of a command: everything after it fails
 };
 
 }  // namespace tutti::devices::opencl

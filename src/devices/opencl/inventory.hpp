@@ -29,7 +29,7 @@ struct Device {
   cl_platform_id platform = nullptr;
   cl_device_id id = nullptr;
   DeviceFacts facts;
-  bool usm = false;  // else SVM
+  bool usm = false;  // unified shared memory; false: SVM
   bool takes_spirv = false;
   UsmFunctions usm_functions;
 };
