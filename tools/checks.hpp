@@ -62,7 +62,7 @@ inline CLI::Validator size_in_bytes() {
             try {
               const bool number = digits != 0 && std::min(digits, text.size()) <= 18;
               if (number && CLI::AsSizeValue(false)(text).empty()) return {};
-            } catch (const CLI::ValidationError&) {  // of a unit, or of what follows the digits
+            } catch (const CLI::ValidationError&) {  // a wrong unit, or wrong text
             }
             return fmt::format("expected a size such as 4096, 64kb or 1mb, got '{}'", given);
           },

@@ -19,8 +19,9 @@ class Episodes {
  public:
   // What is to be told after a look.
   struct News {
-    bool begins = false;                                                // else it is over
-    tutti::inspect::Outcome outcome = tutti::inspect::Outcome::kHangs;  // or kSlow
+    // The episode begins; false: it is over.
+    bool begins = false;
+    tutti::inspect::Outcome outcome = tutti::inspect::Outcome::kHangs;  // kHangs or kSlow
     tutti::inspect::Finding finding = {};                               // if it begins
     double lasted_s = 0;                                                // since the episode began
   };
@@ -50,8 +51,8 @@ class Episodes {
   struct Episode {
     tutti::inspect::Outcome outcome;
     int looks;                // in a row, that have to agree
-    std::set<Key> said = {};  // what has been told of this episode; empty: there is none
-    Key last = {};            // what the last look has found
+    std::set<Key> said = {};  // keys told in this episode; empty: there is none
+    Key last = {};            // key that the last look has found
     int seen = 0;             // looks in a row that have found `last`
     int quiet = 0;            // looks in a row that have found nothing
     int64_t since_ms = 0;     // when it began

@@ -16,7 +16,7 @@ struct ExplainOptions {
   std::string type = "float32";
   int rank = 0;
   int root = 0;
-  int cores = 0;  // that the ranks share; 0: those of this machine
+  int cores = 0;  // cores that the ranks share; 0: those of this machine
   int hosts = 1;
   int domains = 1;
   double latency_us = 0;

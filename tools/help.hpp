@@ -14,7 +14,7 @@ namespace tutti {
 // The names of a collective where there is one to choose: it stands by itself, or behind an option.
 inline constexpr const char* kCollectiveNames = "COLLECTIVE,-c,--collective,--collectives";
 
-// With `to` wherever it had `from`.
+// The text with `to` wherever it had `from`.
 std::string replaced(std::string text, std::string_view from, std::string_view to);
 // "N", "FILE", "core|none": what is to be given; empty for what takes no value.
 std::string value_text(const CLI::Option& option);

@@ -50,7 +50,7 @@ std::string option_head(const CLI::Option& option) {
   }
   const std::string usual = option.get_default_str();
   if (usual.empty()) return head + "\n";
-  const bool bracketed = usual.starts_with('[');  // of several values
+  const bool bracketed = usual.starts_with('[');  // an option with several values
   return head + " " + troff(bracketed ? usual : "[" + usual + "]") + "\n";
 }
 

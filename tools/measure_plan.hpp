@@ -11,9 +11,9 @@
 namespace tutti_tools {
 
 struct MeasuredMachine {
-  std::vector<int> cores = {};               // that may be used
-  int parallel = 1;                          // of which so many at once
-  int physical = 1;                          // of hardware threads, those that are cores
+  std::vector<int> cores = {};               // cores that may be used
+  int parallel = 1;                          // runs at the same time
+  int physical = 1;                          // cores among hardware threads
   std::vector<std::vector<int>> nodes = {};  // NUMA nodes that have some of these cores: which
   uint64_t memory_bytes = 0;
 };
@@ -24,7 +24,7 @@ struct BenchRun {
   std::string label;  // "8 ranks, 2 workers"
   std::vector<std::string> words = {};
   std::vector<std::pair<std::string, std::string>> variables = {};
-  std::vector<int> cores = {};  // that its ranks may use; empty: all
+  std::vector<int> cores = {};  // cores that its ranks may use; empty: all
   size_t cases = 0;
 
   // The command as it could be typed.

@@ -21,7 +21,7 @@ using tutti::inspect::RankRates;
 using tutti::inspect::RankSnapshot;
 using Json = nlohmann::ordered_json;
 
-// For so long at most, at the end, it samples what the processes use.
+// The longest time, at the end, in which it samples what the processes use.
 constexpr double kMostSampledSeconds = 1;
 
 // "1.2 M"

@@ -17,7 +17,7 @@
 namespace tutti_tools {
 
 struct CommunicatorRates {
-  std::string job;  // its name: inspect::name_of()
+  std::string job;  // name of the job: inspect::name_of()
   tutti::inspect::Communicator communicator;
   std::vector<tutti::inspect::RankRates> ranks;
   std::string slow = {};  // what costs all ranks much, if no rank is to blame
@@ -30,8 +30,8 @@ std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wante
 
 nlohmann::ordered_json to_json(const std::vector<CommunicatorRates>& all);
 std::string to_table(const std::vector<CommunicatorRates>& all);
-// In the text format of Prometheus, version 0.0.4. Each series is there once: of communicators that
-// have all labels in common, the oldest.
+// The figures in the text format of Prometheus, version 0.0.4. Each series is there once: of
+// communicators that have all labels in common, the oldest.
 std::string to_metrics(const std::vector<CommunicatorRates>& all);
 
 // What a watcher says of the jobs of one name.
@@ -46,7 +46,7 @@ struct JobState {
   bool slow = false;
   std::set<Blamed> blamed = {};
 };
-using JobStates = std::map<std::string, JobState>;  // by the names of the jobs
+using JobStates = std::map<std::string, JobState>;  // states by the names of the jobs
 std::string to_metrics(const JobStates& all);
 
 }  // namespace tutti_tools

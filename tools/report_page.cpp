@@ -326,7 +326,7 @@ tutti::Result<Report> read_report(const std::string& path) {
 
 Report joined(const std::vector<std::pair<std::string, Report>>& by_path) {
   Report runs = Report::array();
-  std::map<std::string, std::string> owner;  // of a label and series
+  std::map<std::string, std::string> owner;  // owners of a label and series
   uint64_t missing = 0;
   for (const auto& [path, report] : by_path) {
     missing += missing_of(report);

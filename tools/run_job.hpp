@@ -16,7 +16,7 @@ struct JobOptions {
   int timeout_s = 0;                     // 0: none
   bool keep_going = false;               // a rank that fails does not end the others
   std::vector<std::string> environment;  // VAR=VALUE, on top of what this process has
-  std::vector<std::string> program;      // and its arguments
+  std::vector<std::string> program;      // program and its arguments
 };
 
 // Returns the exit status for the whole: 0, or that of the first rank to fail (128 + signal if it

@@ -28,7 +28,7 @@ struct Event {
 
 struct Process {
   std::string host;
-  int pid = 0;  // as the system calls it
+  int pid = 0;  // pid as the system calls it
   int rank = -1;
 };
 
@@ -36,7 +36,7 @@ struct File {
   std::string path;
   Json content;
   std::vector<Event> events = {};
-  std::map<Json, Process> processes = {};  // of Tutti's, by pid of the file
+  std::map<Json, Process> processes = {};  // Tutti's processes, by pid of the file
   // The rank in a trace of PyTorch's, if it says so.
   std::optional<int> rank = {};
   std::string host = {};
@@ -119,7 +119,7 @@ struct Stay {
   int64_t last_begin_ns = INT64_MIN;
   int64_t first_end_ns = INT64_MAX;
 };
-using Stays = std::map<std::pair<std::string, int64_t>, Stay>;  // by communicator and number
+using Stays = std::map<std::pair<std::string, int64_t>, Stay>;  // stays by communicator and number
 
 Stays stays_of(const std::vector<File>& files, const std::string& host) {
   Stays stays;

@@ -49,7 +49,7 @@ struct Options {
   int device_index = 0;
   std::string output;
   bool dry_run = false;
-  std::string result;  // of a rank: where it says what it has found out
+  std::string result;  // file in which a rank says what it has found out
 };
 
 constexpr tutti::Need need{"tutti tune"};

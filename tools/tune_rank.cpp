@@ -31,7 +31,7 @@ constexpr size_t kRounds = 5;
 constexpr size_t kFewRounds = 3;  // if more would take more time than a case has
 constexpr double kMostCalls = 1000;
 constexpr double kFewCalls = 20;              // when first timed
-constexpr double kFirstSampleSeconds = 1e-4;  // then, if it is short
+constexpr double kFirstSampleSeconds = 1e-4;  // length of the first sample if that is short
 
 Status status_of(tutti_status status) {
   return status == TUTTI_OK ? Status() : Status(static_cast<Code>(status), tutti_last_error());
@@ -41,7 +41,7 @@ Status status_of(tutti_status status) {
 struct Contestant {
   size_t place = 0;
   tutti_comm_t comm = nullptr;
-  std::vector<std::string> contenders;  // of the last kind of call, the fastest first
+  std::vector<std::string> contenders;  // contenders for the last kind of call, the fastest first
 
   static const char* choose(void* context, const tutti_tuner_query* query) {
     auto& self = *static_cast<Contestant*>(context);
@@ -72,13 +72,13 @@ class Tuner {
   struct Case {
     const tutti::bench::Collective* collective;
     uint64_t bytes;
-    double weight;  // its part of the time, in no unit
+    double weight;  // share of the time, in no unit
   };
   // A case under way: who competes, and the times so far.
   struct Race {
     std::vector<std::string> names;
-    std::vector<double> first;                 // of one call
-    std::vector<std::vector<double>> seconds;  // of each, in each round
+    std::vector<double> first;                 // seconds of one call
+    std::vector<std::vector<double>> seconds;  // seconds of each contender in each round
   };
   static std::vector<Case> cases_of(const Job& job);
   Status run_calls(const Case& current, size_t contestant, size_t calls, double& seconds);
@@ -89,7 +89,7 @@ class Tuner {
   Result<std::optional<Contest>> measure(size_t i);
 
   const Job& job_;
-  double begin_s_ = 0;  // of the measurements
+  double begin_s_ = 0;  // beginning of the measurements
   tutti_comm_t control_ = nullptr;
   int rank_ = 0;
   std::deque<Contestant> contestants_;  // their addresses stay

@@ -15,7 +15,7 @@ struct Job {
   int ranks = 2;
   std::vector<std::string> collectives;
   std::vector<uint64_t> sizes;  // ascending
-  double seconds = 8;           // for everything; what does not fit in is left out
+  double seconds = 8;           // time for everything; what does not fit in is left out
 };
 
 // Rank 0 prints a table meanwhile, and gets what was found out, as text; the others get nothing.

@@ -39,7 +39,7 @@ std::vector<char*> without_separator(const CLI::App& app, int argc, char** argv)
     }
     if (!word.starts_with('-')) break;  // the program
     const CLI::Option* option = run->get_option_no_throw(std::string(word));
-    if (option != nullptr && option->get_items_expected_max() > 0) ++i;  // its value
+    if (option != nullptr && option->get_items_expected_max() > 0) ++i;  // skips its value
   }
   return words;
 }
@@ -90,11 +90,11 @@ int run_command(int argc, char** argv) {
 #define TUTTI_COMMAND(name) add_##name(app);
 #include "tools/commands.inc"
 #undef TUTTI_COMMAND
-  if (argc >= 2 && std::string_view(argv[1]) == "--man") {  // for the installation
+  if (argc >= 2 && std::string_view(argv[1]) == "--man") {  // the installation asks for it
     std::fputs(tutti::man_page(app, argc > 2 ? argv[2] : "").c_str(), stdout);
     return 0;
   }
-  if (argc == 2 && std::string_view(argv[1]) == "--options") {  // for a test
+  if (argc == 2 && std::string_view(argv[1]) == "--options") {  // a test asks for it
     std::fputs(tutti::all_options(app).c_str(), stdout);
     return 0;
   }
@@ -132,9 +132,9 @@ int main(int argc, char** argv) {
     if (std::fflush(stdout) == 0) return status;
     const int error = errno;
     return failed(error, std::strerror(error));
-  } catch (const std::system_error& failure) {  // of fmt::print, which cannot write
+  } catch (const std::system_error& failure) {  // fmt::print cannot write
     return failed(failure.code().value(), failure.what());
-  } catch (const std::exception& failure) {  // which nobody expected
+  } catch (const std::exception& failure) {  // nobody expected it
     return failed(0, failure.what());
   }
 }

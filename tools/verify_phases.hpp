@@ -40,8 +40,8 @@ class PhaseEffects {
 
   const tutti::Problems& problems_;
   const uint32_t element_bytes_;
-  const std::vector<tutti::Schedule> schedules_;  // none of them has steps
-  std::vector<uint64_t> scratch_;                 // by rank, in bytes
+  const std::vector<tutti::Schedule> schedules_;  // schedules without steps
+  std::vector<uint64_t> scratch_;                 // scratch memory by rank, in bytes
   tutti::RankMemories memories_;
   tutti::Values values_;
 };

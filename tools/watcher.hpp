@@ -41,13 +41,13 @@ class Watcher {
   [[nodiscard]] bool lives() const;
 
  private:
-  using ProcessKey = std::pair<int, uint64_t>;  // its number and when it started
+  using ProcessKey = std::pair<int, uint64_t>;  // number of a process and when it started
   struct Watched {
     std::string name;
     std::set<ProcessKey> processes;
     Episodes episodes;
-    std::vector<tutti::inspect::Finding> findings = {};  // of the last look
-    int status = kWell;                                  // of the last look
+    std::vector<tutti::inspect::Finding> findings = {};  // findings of the last look
+    int status = kWell;                                  // status of the last look
     bool seen = false;                                   // at the last look
     int reports = 0;
     [[nodiscard]] bool lives() const;

@@ -35,7 +35,7 @@ struct Setting {
   int root;
   bool in_place;
   size_t buffers;  // sets that calls use in turn
-  bool shared;     // of tutti_alloc, which peers can read
+  bool shared;     // memory of tutti_alloc, which peers can read
   bool huge_pages;
   Device* device;  // the calls' buffers are on it; null: on the host
 };
@@ -52,7 +52,7 @@ class Buffers {
 
  private:
   struct Free {
-    tutti_comm_t comm = nullptr;  // that gave it; null: the heap did
+    tutti_comm_t comm = nullptr;  // communicator that gave it; null: the heap did
     void operator()(void* memory) const {
       if (comm == nullptr) return std::free(memory);
       tutti_free(comm, memory);
@@ -84,9 +84,9 @@ class Buffers {
   Setting setting_;
   std::vector<size_t> counts_;
   std::vector<Memory> memory_;
-  std::vector<Twin> twins_;       // of memory_, if there is a device
-  std::vector<Call> host_calls_;  // what is filled and compared
-  std::vector<Call> calls_;       // what is called: the same, or on the device
+  std::vector<Twin> twins_;       // twins of memory_, if there is a device
+  std::vector<Call> host_calls_;  // calls on the host, whose buffers are filled and compared
+  std::vector<Call> calls_;       // calls that are made: host_calls_, or those on the device
 };
 
 }  // namespace tutti::bench

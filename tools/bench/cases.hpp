@@ -19,12 +19,12 @@ struct Wanted {
   std::vector<std::string> ops = {"sum"};
   uint64_t min_bytes = 4;
   uint64_t max_bytes = 16 << 20;
-  int factor = 2;               // from one size to the next
+  int factor = 2;               // factor from one size to the next
   std::vector<uint64_t> sizes;  // in bytes, instead of the three above
 };
 
-// In the order in which they are measured; cases that share a table follow one another. An error
-// names the option and what was expected.
+// Cases in the order in which they are measured; cases that share a table follow one another. An
+// error names the option and what was expected.
 Result<std::vector<Case>> chosen_cases(const Wanted& wanted);
 // Whether they are lines of one table.
 bool same_table(const Case& a, const Case& b);

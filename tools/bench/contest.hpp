@@ -24,9 +24,10 @@ size_t winner_of(const std::vector<std::vector<double>>& seconds);
 // The outcome of one kind of call on some ranks.
 struct Contest {
   Collective collective = Collective::kBarrier;
-  uint64_t bytes = 0;                        // of one block
+  uint64_t bytes = 0;                        // bytes of one block
   std::vector<const Algorithm*> algorithms;  // the cost model's choice first
-  std::vector<std::vector<double>> seconds;  // of each, in each round; over all ranks
+  // Seconds of each algorithm in each round, over all ranks.
+  std::vector<std::vector<double>> seconds;
 };
 // Contests as text and back; other text gives none.
 std::string print_contests(const std::vector<Contest>& contests);
@@ -47,7 +48,7 @@ struct Field {
   Collective collective = Collective::kBarrier;
   int ranks = 1;
   int cores = 1;
-  int blocks = 1;  // that a call sends or receives
+  int blocks = 1;  // blocks that a call sends or receives
 };
 std::vector<TunedChoice> ranges_of(const Field& field, const std::vector<Winner>& winners,
                                    const Predict& predict);

@@ -70,7 +70,7 @@ struct Row {
   double error = 0;
   Vector slope = {};
 };
-using Rows = std::vector<Row>;  // of one cell
+using Rows = std::vector<Row>;  // rows of one cell
 
 // Gauss-Newton, from the usual ones. Gives the figures as factors of them, and the loss.
 class Fit {

@@ -18,7 +18,7 @@ struct Cell {
     double seconds = 0;
   };
   tutti::Problem problem;
-  int cores = 1;  // that its ranks shared
+  int cores = 1;  // cores that its ranks shared
   std::vector<Entry> entries;
 };
 

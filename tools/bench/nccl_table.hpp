@@ -26,7 +26,7 @@ struct Figures {
   double us;
   double algorithm_bandwidth;
   double bus_bandwidth;
-  std::optional<uint64_t> wrong;  // none: not checked
+  std::optional<uint64_t> wrong;  // wrong elements; none: not checked
 };
 // `calls` were made, and timed, together.
 Figures figures(const Measurement& measurement, Average average, size_t calls, bool checked);

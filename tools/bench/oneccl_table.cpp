@@ -30,7 +30,7 @@ size_t count_of_call(const Collective& collective, size_t count, int ranks) {
 
 Row row_of(const std::vector<Measurement>& measurements) {
   Row row;
-  std::vector<double> totals;  // of each rank
+  std::vector<double> totals;  // total of each rank
   for (const Measurement& m : measurements) {
     totals.resize(m.ranks.size());
     double min = m.ranks.front().avg;

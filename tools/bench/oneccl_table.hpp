@@ -20,10 +20,10 @@ size_t count_of_call(const Collective& collective, size_t count, int ranks);
 // The times of a line in microseconds: of a rank the sum over all collectives, each the mean over
 // its iterations.
 struct Row {
-  double min = 0;     // of the fastest rank
-  double max = 0;     // of the slowest
+  double min = 0;     // time of the fastest rank
+  double max = 0;     // time of the slowest rank
   double avg = 0;     // over the ranks
-  double stddev = 0;  // of the ranks, in percent of avg
+  double stddev = 0;  // deviation over the ranks, in percent of avg
   double wait = 0;    // the part of avg after all calls were started
 };
 Row row_of(const std::vector<Measurement>& one_per_collective);

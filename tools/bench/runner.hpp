@@ -25,11 +25,12 @@ struct Plan {
   size_t buffers = 1;
   bool shared = false;  // buffers of tutti_alloc
   bool huge_pages = false;
-  size_t iterations = 0;      // 0: as many as fit in `seconds`
-  size_t warm_up = 0;         // calls before; 0: a tenth of `seconds`
-  double seconds = 0.2;       // per case
-  double skew_us = 0;         // each rank is late for each call by a random time up to this
-  bool exactly = false;       // as many calls as `iterations` and `warm_up` say, even none before
+  size_t iterations = 0;  // 0: as many as fit in `seconds`
+  size_t warm_up = 0;     // calls before; 0: a tenth of `seconds`
+  double seconds = 0.2;   // per case
+  double skew_us = 0;     // each rank is late for each call by a random time up to this
+  // Makes just as many calls as `iterations` and `warm_up` say, even none before.
+  bool exactly = false;
   bool together = false;      // a sample is a call on each set, all under way at once
   bool check_each = false;    // compare after every call, not only before and after timing
   bool counts_wrong = false;  // a wrong result is counted and is no error
@@ -76,10 +77,10 @@ class Runner {
   int rank_;
   int ranks_;
   Plan plan_;
-  double clock_us_;  // what one look at the clock costs, subtracted from each sample
+  double clock_us_;  // cost of one look at the clock, subtracted from each sample
   uint64_t random_;
   uint64_t wrong_ = 0;  // elements, on this rank
-  double wait_us_ = 0;  // of a sample's calls after their start
+  double wait_us_ = 0;  // wait of a sample's calls after their start
 };
 
 }  // namespace tutti::bench

@@ -52,7 +52,7 @@ struct Circumstances {
 struct LinkUse {
   double free_s = 0;  // when it is next
   double busy_s = 0;
-  double waited_s = 0;  // of messages, together
+  double waited_s = 0;  // wait of all messages together
   uint64_t bytes = 0;
   uint64_t messages = 0;
 };
@@ -61,14 +61,14 @@ struct RankOutcome {
   double begin_s = 0;
   double end_s = 0;
   double work_s = 0;    // itself
-  double waited_s = 0;  // for others, of the stream that waited most
+  double waited_s = 0;  // wait for others, of the stream that waited most
   double longest_wait_s = 0;
-  int waited_for = -1;  // then; -1: for nobody in particular
-  Cause cause;          // of that wait
+  int waited_for = -1;  // rank that it waited for then; -1: nobody in particular
+  Cause cause;          // cause of that wait
 };
 
 struct Outcome {
-  double seconds = 0;  // of a call, until the last rank ends it
+  double seconds = 0;  // time of a call, until the last rank ends it
   std::vector<RankOutcome> ranks;
   std::vector<LinkUse> links;
   uint64_t messages = 0;

@@ -21,8 +21,8 @@ enum class EventKind : uint8_t { kRun, kHop, kArrive };
 
 struct Event {
   double at;
-  uint64_t order;  // of equal times, the first made comes first
-  uint32_t index;  // of a stream, or of a message
+  uint64_t order;  // order of events at equal times: the first made comes first
+  uint32_t index;  // number of a stream, or of a message
   EventKind kind;
   friend bool operator>(const Event& a, const Event& b) {
     return a.at != b.at ? a.at > b.at : a.order > b.order;
@@ -34,10 +34,10 @@ struct Message {
   int target = 0;
   int stream = 0;
   int node = 0;        // where its head is
-  bool asked = false;  // its source waits at a fence until it has left
+  bool asked = false;  // the source waits at a fence until it has left
   uint64_t bytes = 0;
   double tail_s = 0;  // when its end is there
-  Cause cause = {};   // of when it was sent
+  Cause cause = {};   // cause of its time of sending
 };
 
 enum class Blocked : uint8_t { kNo, kRecv, kFence, kAwait, kAfter, kDone };
@@ -47,14 +47,14 @@ struct Stream {
   uint32_t phase = 0;  // counted over all calls
   uint32_t op = 0;
   Blocked blocked = Blocked::kNo;
-  int peer = -1;        // for whom it waits
+  int peer = -1;        // rank for which it waits
   uint32_t unsent = 0;  // messages that a fence waits for
   double sent_s = 0;    // when the last of them has left
   double time_s = 0;    // how far it is
   double ended_s = 0;   // when its last phase ended
   double waited_s = 0;
   double worked_s = 0;  // since its last wait
-  Cause cause;          // of when it is where it is
+  Cause cause;          // cause of the stream's present time
 };
 
 class Loop {
@@ -70,7 +70,7 @@ class Loop {
   Result<Outcome> run();
 
  private:
-  using Group = std::unordered_map<uint32_t, Entries>;  // by phase
+  using Group = std::unordered_map<uint32_t, Entries>;  // entries by phase
 
   void start();
   void schedule(EventKind kind, uint32_t index, double at) {
@@ -128,13 +128,13 @@ class Loop {
   const uint32_t width_;  // streams of a rank
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   uint64_t order_ = 0;
-  uint64_t steps_ = 0;  // of all ranks and calls
+  uint64_t steps_ = 0;  // steps of all ranks and calls
   uint64_t steps_done_ = 0;
   std::vector<Stream> streams_;
-  std::vector<double> factors_;  // by rank
-  std::vector<double> busy_s_;   // by rank: what it does, until then
+  std::vector<double> factors_;  // factors by rank
+  std::vector<double> busy_s_;   // time by rank until which it does something
   Processors processors_;
-  std::vector<Group> groups_;  // by host
+  std::vector<Group> groups_;  // groups by host
   std::deque<Message> messages_;
   std::vector<uint32_t> free_messages_;
   std::unordered_map<uint64_t, uint32_t> arrived_;  // messages that nobody has received yet

@@ -16,12 +16,12 @@ namespace tutti::simulate {
 
 struct MessageTime {
   uint64_t bytes;
-  double seconds;  // from the start of the send to the end of the receive
+  double seconds;  // time from the start of the send to the end of the receive
 };
 
 class MessageTimes {
  public:
-  MessageTimes() = default;  // none: alpha and beta are all there is
+  MessageTimes() = default;  // no times: alpha and beta are all there is
   // Two or more, in the order of their sizes; the last two say what a byte takes.
   explicit MessageTimes(std::vector<MessageTime> times) : times_(std::move(times)) {}
 

@@ -21,16 +21,16 @@ struct Link {
   int kind = 0;  // index of Network::kinds()
   double byte_s = 0;
   double latency_s = 0;
-  double burst_s = 0;  // what it may let pass at once, in seconds of its rate
+  double burst_s = 0;  // what may pass at once, in seconds of its rate
   bool failed = false;
 };
 
 // The figures of a topology's links.
 struct LinkFigures {
-  double host_byte_s = 0;     // of a host's line
-  double fabric_byte_s = 0;   // of a link between switches
-  double host_latency_s = 0;  // of a host's line, each way
-  double hop_latency_s = 0;   // of a link between switches
+  double host_byte_s = 0;     // seconds per byte of a host's line
+  double fabric_byte_s = 0;   // seconds per byte of a link between switches
+  double host_latency_s = 0;  // latency of a host's line, each way
+  double hop_latency_s = 0;   // latency of a link between switches
 };
 
 class Network {
@@ -62,7 +62,8 @@ class Network {
   [[nodiscard]] std::string link_name(int link) const;
   [[nodiscard]] std::vector<std::string> failed() const;
   std::string description;  // "fat tree of radix 8, 2 levels: 4 leaves, 4 spines"
-  int hosts_near = 0;       // that are nearer to one another than to all others; 0: no difference
+  // Hosts that are nearer to one another than to all others; 0: no difference.
+  int hosts_near = 0;
 
  private:
   [[nodiscard]] std::vector<int> way_of(int source, int target);
@@ -71,12 +72,13 @@ class Network {
   [[nodiscard]] int node_of(const std::string& name) const;
 
   const int hosts_;
-  std::vector<std::string> names_;  // of switches
+  std::vector<std::string> names_;  // names of switches
   std::vector<std::string> kinds_;
   std::vector<Link> links_;
-  std::vector<int> line_of_;                 // by host: its link up; the link down is the next
-  std::vector<std::vector<int>> links_out_;  // by switch, to switches, without failed ones
-  std::unordered_map<int, std::vector<uint32_t>> hops_;  // to a switch, by switch
+  // Links by host: its link up; the link down is the next.
+  std::vector<int> line_of_;
+  std::vector<std::vector<int>> links_out_;  // links by switch, to switches, without failed ones
+  std::unordered_map<int, std::vector<uint32_t>> hops_;  // hops to a switch, by switch
 };
 
 // The network of a topology: "single-switch", "fat-tree[:RADIX]", "dragonfly[:HOSTS_PER_SWITCH]",

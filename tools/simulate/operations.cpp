@@ -72,7 +72,7 @@ class Ticks {
   }
 
   const Job& job_;
-  std::map<std::pair<int, uint32_t>, std::vector<uint32_t>> published_;  // by rank and phase
+  std::map<std::pair<int, uint32_t>, std::vector<uint32_t>> published_;  // ticks by rank and phase
   std::map<Published, std::set<int>> waiters_;
 };
 
@@ -101,7 +101,7 @@ class RankOperations {
 
  private:
   using Kind = Operation::Kind;
-  using Ends = std::vector<std::set<Before>>;  // by phase: what comes after it waits for these
+  using Ends = std::vector<std::set<Before>>;  // ends by phase: what comes after it waits for these
   Ends& ends_of(int which) { return ends_[static_cast<size_t>(which)]; }
 
   bool is_next(const Phase& phase) {
@@ -184,7 +184,7 @@ class RankOperations {
   const Ticks& ticks_;
   const int rank_;
   std::vector<Operation> operations_;
-  std::set<Before> before_;  // what the next operation waits for
+  std::set<Before> before_;  // operations that the next one waits for
   std::set<Before> sent_;    // since the last fence
   std::set<Published> seen_;
   std::array<Ends, kStreams> ends_;

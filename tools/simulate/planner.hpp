@@ -21,7 +21,7 @@ class Planner {
 
  private:
   Planner(const Question& q, Job& job) : question_(q), job_(job) {}
-  using Counts = std::array<uint32_t, kStreams>;  // by stream: phases
+  using Counts = std::array<uint32_t, kStreams>;  // phases by stream
   using Contexts = std::array<const PlanContext*, kStreams>;
   void add_phase(int rank, int stream, const PlanContext& scope, const Plan& plan,
                  const Counts& after);

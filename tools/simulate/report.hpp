@@ -16,9 +16,9 @@ struct LinkKind {
   std::string name;
   uint64_t links = 0;
   uint64_t bytes = 0;
-  uint64_t most_bytes = 0;  // of one link
-  double most_busy = 0;     // of one link: the part of the time in which it carried something
-  double waited_s = 0;      // of messages for links, together
+  uint64_t most_bytes = 0;  // bytes of one link
+  double most_busy = 0;     // share of the time in which one link carried something
+  double waited_s = 0;      // wait of all messages for links
 };
 std::vector<LinkKind> kinds_of(const Network& network, const Outcome& outcome, int calls);
 // The links that carried something for the longest time, at most so many.
@@ -32,7 +32,7 @@ struct Found {
   const Network* network = nullptr;
   const Outcome* outcome = nullptr;
   int calls = 1;
-  double simulated_s = 0;  // what the simulation took
+  double simulated_s = 0;  // time that the simulation took
 };
 std::string text_of(const Found& found);
 nlohmann::ordered_json json_of(const Found& found);
