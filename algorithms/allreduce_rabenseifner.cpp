@@ -1,10 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Rabenseifner's allreduce (Rabenseifner, ICCS 2004; Thakur, Rabenseifner & Gropp, IJHPCA 2005): a
-// reduce-scatter in which ranks at distances 1, 2, ..., p/2 exchange half of what they still have,
-// then an allgather at distances p/2, p/4, ..., 1. Its time is that of butterfly.hpp: as circulant,
-// in whole runs of bytes and without a copy of them, so it suits middle sizes of powers of two; it
-// is not segmented.
+// Rabenseifner's allreduce (Rabenseifner, ICCS 2004; Thakur, Rabenseifner & Gropp, IJHPCA 2005). In
+// a reduce-scatter, ranks at distances 1, 2, ..., p/2 exchange half of what they still have. An
+// allgather follows at distances p/2, p/4, ..., 1. butterfly.hpp has its time. It moves whole runs
+// of bytes without a copy of them, so it suits middle sizes of powers of two. It is not segmented.
 #include "algorithms/butterfly.hpp"
 
 namespace tutti {

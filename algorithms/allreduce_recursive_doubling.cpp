@@ -1,13 +1,13 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Recursive doubling allreduce (Thakur, Rabenseifner & Gropp, IJHPCA 2005), multiplying where p has
-// other factors (radices.hpp): in a phase of radix r, groups of r ranks exchange everything, at
+// other factors (radices.hpp). In a phase of radix r, groups of r ranks exchange everything, at
 // distances that are multiples of the product of the radices before. If p has prime factors other
-// than 2, 3 and 5, the surplus ranks over a power of two first give their data to a neighbour, and
-// last get the result from it. All of a group combine in the same order, hence every rank gets the
-// same bits. T = sum over phases of (r/2 alpha + (r-1) n beta + (r-1) n gamma), log2 p (alpha +
-// n beta + n gamma) for powers of two, and two messages more with a surplus. It has the fewest
-// phases, so it suits short messages.
+// than 2, 3 and 5, some ranks are surplus over a power of two. These give their data to a neighbour
+// first, and get the result from it last. All of a group combine in the same order, hence every
+// rank gets the same bits. T = sum over phases of (r/2 alpha + (r-1) n beta + (r-1) n gamma). That
+// is log2 p (alpha + n beta + n gamma) for powers of two; a surplus takes two messages more. It has
+// the fewest phases, so it suits short messages.
 #include <algorithm>
 #include <functional>
 #include <numeric>

@@ -15,7 +15,7 @@
 namespace tutti {
 
 // About sqrt((p-2) n beta / alpha) segments take the least time. A start is taken to cost as much
-// as 8 KiB, so that all ranks come to the same number whatever they know of the network.
+// as 8 KiB: so all ranks come to the same number, whatever they know of the network.
 inline int chain_segments(const Problem& q) {
   const double hops = std::max(q.ranks - 2, 0);
   const double best = std::sqrt(hops * static_cast<double>(q.bytes()) / tuned::kSegmentStartBytes);

@@ -1,9 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Common parts of algorithms that stage all data at once. `one_shot` stages it in a slot, `inline`
-// in the call line that announces the call, after the one-line exchange of XHC (Katevenis et al.,
-// CLUSTER 2022). One template over the space builds the schedules of both. Only their costs differ
-// in form: data in a line costs no more than the exchange of lines.
+// in the call line that announces the call. The latter is the one-line exchange of XHC (Katevenis
+// et al., CLUSTER 2022). One template over the space builds the schedules of both. Only their costs
+// differ in form: data in a line costs no more than the exchange of lines.
 #pragma once
 
 #include "algorithms/common.hpp"

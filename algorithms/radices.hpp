@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The radix of each phase, for algorithms whose phases exchange with several ranks at once (Jocksch
-// et al., "An optimisation of allreduce communication in message-passing systems", Parallel
-// Computing 107, 2021). A phase of radix r has r - 1 messages each way, and each starts while the
+// The radix of each phase, for algorithms whose phases exchange with several ranks at once. After
+// Jocksch et al., "An optimisation of allreduce communication in message-passing systems", Parallel
+// Computing 107, 2021. A phase of radix r has r - 1 messages each way, and each starts while the
 // one before is on its way. Between hosts that takes r/2 alpha (messages_s, cost.hpp). So three
 // ranks meet in one phase of 1.5 alpha; radix 2 needs two of one alpha each.
 #pragma once

@@ -76,7 +76,7 @@ class HeadedBlocks {
     b_.copy(at_recv(block), place.block, block.bytes);
   }
 
-  // One after another, so that all are received at once.
+  // Receives one after another, so that all are under way at once.
   void end() {
     Arrivals arrivals(q_, b_);
     for (const Block& one : long_taken_) {

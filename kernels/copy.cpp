@@ -2,15 +2,13 @@
 //
 // Copies between caches, and past them.
 //
-// Copies go backwards. Forwards a prefetcher runs on beyond the end. Of what another core has
-// written, that are lines which the writer is about to write next: each of those is taken from it
-// and must be fetched back. The same holds for lines that another core is about to read.
-// docs/notes/04 has the figures. Strings (rep movsb) are faster on some processors
-// (string_copy.hpp).
+// Copies go backwards. Forwards, a prefetcher would run on beyond the end, into lines that another
+// core is about to write or read next. It would take each of those from that core, which must fetch
+// it back (docs/notes/04). Strings (rep movsb) are faster on some processors (string_copy.hpp).
 //
 // memcpy goes past the caches by itself only beyond three quarters of the last-level cache that it
-// believes to have, which on a virtual machine can be hundreds of MiB. Copying 64 MiB on one with 2
-// of a Xeon's cores, non_temporal_copy takes two thirds of memcpy's time; at 256 KiB, twice.
+// believes to have. On a virtual machine that can be hundreds of MiB, far too late for long copies.
+// Short copies are slower past the caches.
 #include <cstring>
 #include <optional>
 

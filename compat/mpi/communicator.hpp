@@ -89,8 +89,8 @@ Comm& make_comm(Comm& parent, tutti_comm_t inside);
 Comm* split(Comm& comm, int color, int key);
 void free_comm(MPI_Comm* comm);
 // At the end: of those that the program has not freed, so that peers see no death when it exits.
-// One that a call of another thread or a request still refers to is left, as it might be waited
-// for. False if there are such, and they have not failed.
+// A communicator to which a call of another thread or a request still refers is left, as it might
+// be waited for. False if there are such, and they have not failed.
 bool close_communicators();
 // A communicator or the program refers to it, or no longer does.
 void hold_errhandler(MPI_Errhandler errhandler);

@@ -54,7 +54,7 @@ class Bandit {
   [[nodiscard]] double cost(Arm arm) const { return of(arm).cost; }
   // To be called after each call, with its arm and what it cost: seconds, or seconds per byte; more
   // than 0. Adds it to the arm's estimate. Another arm than that of the call before begins a trial.
-  // One that is used beyond its trial is the arm in use, by which others become due.
+  // An arm that is used beyond its trial is the arm in use, by which others become due.
   void took(Arm arm, double cost) {
     Estimate& estimate = of(arm);
     if (arm != last_) estimate.begin_trial();

@@ -16,7 +16,7 @@
 
 namespace tutti::bootstrap {
 
-// One thread.
+// Used by one thread.
 class Hub {
  public:
   using Clock = int64_t (*)();  // milliseconds, as now_ms() gives them

@@ -107,8 +107,7 @@ class Communicator {
   // host, else once the control connection has said so. (Endpoints know it besides, each in the
   // order of its messages.)
   [[nodiscard]] bool has_left(int peer) const { return parts_.peers->has_left(peer); }
-  // How long it may take until other ranks are told of a call that ended, where they are told by
-  // another way than this rank's leaving.
+  // The time until other ranks hear of an ended call, where the control connection tells them.
   [[nodiscard]] int64_t news_delay_ms() const {
     return parts_.peers->control() == nullptr ? 0 : kControlNewsMs;
   }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A communicator of the ranks that are left of another, and the notes of a rank that makes it while
-// others neither come nor end (exec/wait_reporter.hpp).
+// Makes a communicator of the ranks that are left of another. While others neither come nor end,
+// notes say so (exec/wait_reporter.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -87,7 +87,7 @@ class MessageNotes {
   std::atomic<uint32_t> taken_{0};  // a bit each
 };
 
-// One wait.
+// The report of one wait for a message.
 class ReportedMessageWait final : public SlowWait {
  public:
   ReportedMessageWait(MessageNotes& notes, const WaitReportSettings& settings,

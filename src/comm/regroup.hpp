@@ -26,7 +26,7 @@
 
 namespace tutti {
 
-// One thread at a time.
+// Used by one thread at a time.
 class Regroup {
  public:
   using Contributions = std::map<int, std::vector<std::byte>>;  // contributions by rank

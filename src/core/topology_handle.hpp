@@ -22,9 +22,9 @@ using TopologyHandle = std::unique_ptr<hwloc_topology, DestroyTopology>;
 inline constexpr const char* kUnwantedComponents[] = {"opencl",    "cuda", "nvml", "rsmi",
                                                       "levelzero", "gl",   "pci"};
 
-// One to be loaded, which keeps of the machine only its dies and groups where they tell something.
-// No driver is started in this process, which may not want to use the device. Starting one takes up
-// to seconds, memory on the device, threads and signal handlers.
+// A topology to be loaded, which keeps of the machine only its dies and groups where they tell
+// something. No driver is started in this process, which may not want to use the device. Starting
+// one takes up to seconds, memory on the device, threads and signal handlers.
 inline Result<TopologyHandle> begin_topology() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return Status::system(errno, "hwloc_topology_init");

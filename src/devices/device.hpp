@@ -130,8 +130,8 @@ class DeviceEvent {
   // The native event for the application to wait for; valid while this lives.
   [[nodiscard]] virtual void* native() const = 0;
 };
-// One that Tutti signals, once. Its waiters then go on; after an error, as far as the API can tell
-// that.
+// An event that Tutti signals, once. Its waiters then go on; after an error, as far as the API can
+// tell that.
 class SignalledEvent : public DeviceEvent {
  public:
   virtual Status signal(const Status& outcome) = 0;

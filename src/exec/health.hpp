@@ -67,7 +67,7 @@ class Health {
     waiter.shared_stop = shared_ != nullptr ? &shared_->stop : nullptr;
     return waiter;
   }
-  // One for what is ended, when the communicator stops, by the thread that drives it.
+  // The waiter for what its driving thread ends when the communicator stops.
   [[nodiscard]] Waiter waiter_for_driven(const SpinBudget& budget, bool polls,
                                          int64_t timeout_ms) const {
     return {.bell = transport_.bell(rank_),

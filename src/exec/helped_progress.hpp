@@ -29,7 +29,7 @@ class HelpedProgress : public Driven {
   virtual void help() = 0;
   // Helps in a thread of the application, which then goes on with its own work.
   void help_from_application();
-  // Those that drive what is started here.
+  // The workers that drive what is started here.
   [[nodiscard]] WorkerPool& workers() { return workers_; }
   // Wakes the workers that have work here.
   void wake_workers();

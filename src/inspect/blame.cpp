@@ -154,8 +154,8 @@ void add_those_that_do_not_answer(const Waiting& waiting, std::vector<Late>& lat
   }
 }
 
-// Whether the rank does not look any more for whom it waits, as in a signal handler, so that its
-// note is of an earlier moment. A rank that cannot run has not gone elsewhere.
+// Whether the rank does not look any more for whom it waits, as in a signal handler. Its note is
+// then of an earlier moment. A rank that cannot run has not gone elsewhere.
 bool looks_no_more(const Job& job, const Waiting& waiting) {
   constexpr int64_t kLateMs = 150;  // limit on how late the next look may be
   const Wait& wait = *waiting.wait;

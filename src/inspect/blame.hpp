@@ -31,7 +31,7 @@ Party party_of(const Job& job, const Communicator& communicator, const RankSnaps
 // The party's longest wait in which a thread can do nothing else.
 std::optional<Waiting> wait_of(const Job& job, const Party& party);
 
-// One for whom a rank waits.
+// A rank for which another waits.
 struct Late {
   enum class Why {
     kNotEntered,  // has not made the call yet

@@ -186,7 +186,7 @@ void add_page(Job& job, const FarPage& far) {
   }
 }
 
-// One of whom nobody has told.
+// A rank of which nobody has told.
 void add_silent(Job& job, const RosterEntry& entry) {
   Communicator* const communicator = find_by_key(job, entry.key);
   if (communicator == nullptr || entry.rank < 0) return;

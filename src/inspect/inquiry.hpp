@@ -36,7 +36,7 @@ struct InquiryHead {
   static constexpr uint32_t kMagic = 0x3179'6877;
 };
 
-// One who is asked; several follow the head of kRoster.
+// A rank that is asked; several follow the head of kRoster.
 struct RosterEntry {
   uint64_t key = 0;
   int32_t rank = 0;

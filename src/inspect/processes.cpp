@@ -46,7 +46,7 @@ int own_pid_of(int pid) {
   return pid;
 }
 
-// One that is named so: a memfd, or a file without a name in a folder where sandboxes have it.
+// A file that is named so: a memfd, or a file without a name in a folder where sandboxes have it.
 bool may_be_memory(std::string_view path) {
   if (path.starts_with("/memfd:tutti")) return true;
   const bool unnamed = path.starts_with("/dev/shm/#") || path.starts_with("/tmp/#");

@@ -11,7 +11,7 @@
 namespace tutti {
 namespace {
 
-// One each that is copied and that is on its way, and one in reserve.
+// Pieces at once: one that is copied, one on its way, and one in reserve.
 constexpr size_t kPiecesAtATime = 3;
 
 // Different for all that this process has announced and that are not done.

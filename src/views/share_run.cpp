@@ -4,7 +4,7 @@
 namespace tutti {
 namespace {
 
-// One each on its way in, between the hosts, and out, and one in reserve.
+// Pieces at once: one on its way in, one between the hosts, one on its way out, one in reserve.
 constexpr size_t kSharesAtATime = 4;
 
 }  // namespace

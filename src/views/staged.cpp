@@ -14,7 +14,7 @@
 namespace tutti {
 namespace {
 
-// One each on its way in, among the ranks, and out, and one in reserve.
+// Pieces at once: one on its way in, one among the ranks, one on its way out, one in reserve.
 constexpr size_t kStagedAtATime = 4;
 
 struct PiecesEntry : CallSummary {

@@ -31,7 +31,7 @@ class SilentPeers {
     return true;
   }
   // Calls `ask(rank)` for those of whom `is_silent(rank)` that were awaited at the last check, too.
-  // It says whether they could be asked.
+  // Returns whether they could be asked.
   void check(const auto& is_silent, const auto& ask) {
     const int ranks = static_cast<int>(peers_.size());
     for (int r = 0; r < ranks; ++r) {

@@ -19,11 +19,11 @@ inline namespace api {
 
 // The bits of the floating types that C++20 lacks.
 enum class float16 : uint16_t {};
-// Those of bfloat16.
+// The bits of bfloat16.
 enum class bfloat16 : uint16_t {};
-// Those of an 8-bit float with 4 bits of exponent.
+// The bits of an 8-bit float with 4 bits of exponent.
 enum class float8_e4m3 : uint8_t {};
-// Those of an 8-bit float with 5 bits of exponent.
+// The bits of an 8-bit float with 5 bits of exponent.
 enum class float8_e5m2 : uint8_t {};
 
 // The tutti_type of a C++ type, as `value`. Specialise it for types of your own that have the bits
@@ -74,7 +74,7 @@ concept Element = requires {
 template <typename T>
 concept Buffer = std::ranges::contiguous_range<T> && std::ranges::sized_range<T> &&
                  Element<std::remove_cv_t<std::ranges::range_value_t<T>>>;
-// One that can be written.
+// A buffer that can be written.
 template <typename T>
 concept Writable = Buffer<T> && !
 std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<T>>>;

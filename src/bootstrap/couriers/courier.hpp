@@ -25,8 +25,8 @@ class Courier {
 };
 inline constexpr size_t kLongestText = 512;
 
-// One whose texts a process manager passes on. After an error ranks may no longer ask it alike, so
-// the courier is of no more use, and repeats the error.
+// A courier whose texts a process manager passes on. After an error ranks may no longer ask it
+// alike, so the courier is of no more use, and repeats the error.
 class ManagedCourier : public Courier {
  public:
   Result<std::string> share(std::string_view mine, int64_t deadline_ms) final;

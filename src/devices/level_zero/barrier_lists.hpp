@@ -12,7 +12,7 @@
 
 namespace tutti::devices::level_zero {
 
-// One thread at a time.
+// Used by one thread at a time.
 class BarrierLists {
  public:
   BarrierLists(const Library& ze, const Device& device, ze_context_handle_t context)

@@ -32,7 +32,7 @@ Result<ze_event_handle_t> Events::take() {
   return event;
 }
 
-// One of which the device has let go by now.
+// An event of which the device has let go by now.
 ze_event_handle_t Events::find_pending() {
   for (size_t i = 0; i < pending_.size(); ++i) {
     ze_event_handle_t const event = pending_[i];
