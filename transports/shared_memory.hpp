@@ -35,7 +35,7 @@ static_assert(sizeof(CallLine) == 2 * kCacheLine && std::atomic<CallEntry>::is_a
 inline constexpr uint32_t kCallLines = 64;
 
 // How far a rank is: a count of ticks over all calls of the lane.
-struct alignas(kCacheLine) Progress {
+struct alignas(kCacheLine) ProgressLine {
   std::atomic<uint32_t> tick;
 };
 
@@ -51,7 +51,7 @@ class LaneMemory {
   struct Rank {
     CallLine* calls;      // kCallLines
     RecordLine* records;  // kCallLines
-    Progress* progress;
+    ProgressLine* progress;
     const Departure* departure;
     // Null until they are mapped, which happens for those of all ranks at once.
     std::byte* slots[2];

@@ -71,7 +71,7 @@ class ControlConnection final : public Control {
   [[nodiscard]] int fd() const override { return epoll_.get(); }
   std::vector<ControlNews> read() override;
   void look() override;
-  void tell(int rank, std::span<const std::byte> note) override;
+  void tell(int rank, std::span<const std::byte> body) override;
   void send_page(int rank, std::span<const std::byte> page) override;
   Status regroup(std::span<const std::byte> contribution) override;
   void withdraw() override;
@@ -191,7 +191,7 @@ bool ControlConnection::take_regroup_parts(std::span<const std::byte> body,
   for (const std::vector<std::byte>& contribution : std::exchange(regroup_contributions_, {})) {
     std::span<const std::byte> rest = contribution;
     int32_t rank = -1;
-    if (!take(rest, rank) || rest.size() > kMostNoteBytes) return false;
+    if (!take(rest, rank) || rest.size() > kMostNewsBytes) return false;
     news.push_back({ControlNews::Kind::kContribution, rank, 0, {}, {rest.begin(), rest.end()}});
   }
   news.push_back({.kind = ControlNews::Kind::kRegrouped, .rank = -1});
@@ -329,10 +329,10 @@ bool ControlConnection::flush(Line& line) const {
   return open;
 }
 
-void ControlConnection::tell(int rank, std::span<const std::byte> note) {
+void ControlConnection::tell(int rank, std::span<const std::byte> body) {
   const std::lock_guard lock(mutex_);
   if (left_) return;
-  line_.session.put(MeetingFrameKind::kTell, {bytes_of(rank), note});
+  line_.session.put(MeetingFrameKind::kTell, {bytes_of(rank), body});
   flush();
 }
 

@@ -40,7 +40,7 @@ struct Passage {
   size_t most_bytes;
   size_t most_unsent;
 };
-inline constexpr Passage kNotes{MeetingFrameKind::kTold, kMostNoteBytes, 64 << 10};
+inline constexpr Passage kNews{MeetingFrameKind::kTold, kMostNewsBytes, 64 << 10};
 // Pages: room for the answers of many ranks to one question.
 inline constexpr Passage kPages{MeetingFrameKind::kPage, kMostPageBytes, 16 << 20};
 

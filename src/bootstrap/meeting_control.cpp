@@ -57,7 +57,7 @@ void Meeting::leave(Attendee& attendee) {
 void Meeting::handle_together(Attendee& attendee, const MeetingFrame& frame) {
   switch (frame.kind) {
     case MeetingFrameKind::kFail: return pass_on_failure(attendee, frame.body);
-    case MeetingFrameKind::kTell: return pass_on(attendee, frame.body, kNotes);
+    case MeetingFrameKind::kTell: return pass_on(attendee, frame.body, kNews);
     case MeetingFrameKind::kSendPage: return pass_on(attendee, frame.body, kPages);
     case MeetingFrameKind::kRegroup: return regroup(attendee, frame.body);
     case MeetingFrameKind::kWithdraw: return withdraw(attendee);
@@ -94,7 +94,7 @@ bool may_regroup(const Attendee& attendee) { return !attendee.ending && !attende
 }  // namespace
 
 void Meeting::regroup(Attendee& attendee, std::span<const std::byte> body) {
-  if (body.size() > kMostNoteBytes || attendee.regroups.has_value()) return lose(attendee, 0);
+  if (body.size() > kMostNewsBytes || attendee.regroups.has_value()) return lose(attendee, 0);
   if (std::exchange(attendee.repeats, false)) return;
   attendee.regroups.emplace(body.begin(), body.end());
   attendee.withdrew = false;

@@ -80,14 +80,14 @@ void Member::say_hello() {
 Status Member::arrive() {
   TUTTI_RETURN_IF_ERROR(prove());
   say_hello();
-  TUTTI_RETURN_IF_ERROR(await_this(Step::kAdmitted));
-  return await_this(Step::kWelcome);
+  TUTTI_RETURN_IF_ERROR(await_this(Event::kAdmitted));
+  return await_this(Event::kWelcome);
 }
 
 Status Member::prove() {
-  Step step{};
-  TUTTI_RETURN_IF_ERROR(go_on_to(step));
-  if (step == Step::kProved) {
+  Event event{};
+  TUTTI_RETURN_IF_ERROR(go_on_to(event));
+  if (event == Event::kProved) {
     wait_until_ms_ = with_grace(deadline_ms_);
     return {};
   }
@@ -108,7 +108,7 @@ Status Member::release() {
   const Status proved = prove();
   if (!proved.ok()) return unheard_ ? Status() : proved;  // it may have ended meanwhile
   state_.release();
-  const Status answered = await_this(Step::kGoodbye);
+  const Status answered = await_this(Event::kGoodbye);
   return answered.code() == Code::kPeerFailed ? Status() : answered;  // it ended just then
 }
 
@@ -131,9 +131,9 @@ Status Member::failure() {
     if (got == 0) told_ = ended();
     if (got <= 0) return told_;
     session().append({buffer, static_cast<size_t>(got)});
-    const Step step = state_.next();
-    if (step == Step::kMore) continue;
-    if (step == Step::kFailed) told_ = state_.told();
+    const Event event = state_.next();
+    if (event == Event::kMore) continue;
+    if (event == Event::kFailed) told_ = state_.told();
     return told_;
   }
 }
@@ -144,9 +144,10 @@ Status Member::tell_failure(const Status& mine) {
   try {
     state_.fail(mine);
     wait_until_ms_ = std::min(with_grace(deadline_ms_), now_ms() + (serves() ? kTellMs : kFailMs));
-    Step step{};
+    Event event{};
     bool goes_on = true;
-    while (goes_on) goes_on = await(step).ok() && step != Step::kGoodbye && step != Step::kNonsense;
+    while (goes_on)
+      goes_on = await(event).ok() && event != Event::kGoodbye && event != Event::kNonsense;
   } catch (...) {  // the failure may be that there is no memory
   }
   return told_;
@@ -165,7 +166,7 @@ Result<Contributions> Member::allgather(std::span<const std::byte> mine) {
   TUTTI_RETURN_IF_ERROR(told_);
   TUTTI_RETURN_IF_ERROR(failed_);
   state_.gather(mine);
-  TUTTI_RETURN_IF_ERROR(await_this(Step::kOutcome));
+  TUTTI_RETURN_IF_ERROR(await_this(Event::kOutcome));
   return state_.take_contributions();
 }
 
@@ -173,7 +174,7 @@ Result<std::unique_ptr<Control>> Member::stay() {
   TUTTI_RETURN_IF_ERROR(told_);
   TUTTI_RETURN_IF_ERROR(failed_);
   state_.stay();
-  TUTTI_RETURN_IF_ERROR(await_this(Step::kStayed));
+  TUTTI_RETURN_IF_ERROR(await_this(Event::kStayed));
   return make_control_connection(std::move(socket_), std::move(session()), state_.keeper(),
                                  {.id = id_, .rank = rank(), .by_relay = by_relay_});
 }
@@ -198,11 +199,11 @@ Status Member::send() {
 }
 
 // Says what there is to say, and waits for the next step.
-Status Member::go_on_to(Step& step) {
+Status Member::go_on_to(Event& event) {
   TUTTI_RETURN_IF_ERROR(send());
   receiving_ = true;
   Status status;
-  while (status.ok() && (step = state_.next()) == Step::kMore) {
+  while (status.ok() && (event = state_.next()) == Event::kMore) {
     status = send();  // the proof, once it is asked for
     if (status.ok()) status = more();
   }
@@ -211,19 +212,19 @@ Status Member::go_on_to(Step& step) {
 }
 
 // The next step, or the error that came instead.
-Status Member::await(Step& step) {
-  TUTTI_RETURN_IF_ERROR(go_on_to(step));
+Status Member::await(Event& event) {
+  TUTTI_RETURN_IF_ERROR(go_on_to(event));
   // Whatever it is, the service has spoken to this rank.
   unheard_ = false;
-  if (step == Step::kRefused) return tampered_with();
-  if (step == Step::kFailed) told_ = state_.told();
+  if (event == Event::kRefused) return tampered_with();
+  if (event == Event::kFailed) told_ = state_.told();
   return told_;
 }
 
-Status Member::await_this(Step wanted) {
-  Step step{};
-  TUTTI_RETURN_IF_ERROR(await(step));
-  return step == wanted ? Status() : nonsense();
+Status Member::await_this(Event wanted) {
+  Event event{};
+  TUTTI_RETURN_IF_ERROR(await(event));
+  return event == wanted ? Status() : nonsense();
 }
 
 // Reads what the next frame lacks and no more, so that what comes after the last one that is

@@ -41,16 +41,16 @@ class Member final : public Exchange {
   Status release();
 
  private:
-  using Step = MemberState::Step;
+  using Event = MemberState::Event;
 
   void say_farewell();
   Status prove();
   void say_hello();
   Status tell_failure(const Status& mine);
   Status send();
-  Status go_on_to(Step& step);
-  Status await(Step& step);
-  Status await_this(Step wanted);
+  Status go_on_to(Event& event);
+  Status await(Event& event);
+  Status await_this(Event wanted);
   Status more();
   [[nodiscard]] Status ended() const;
   [[nodiscard]] bool serves() const;

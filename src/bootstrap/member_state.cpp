@@ -15,39 +15,39 @@ void MemberState::say_hello(const Joiner& joiner, int32_t timeout_ms) {
   session_.put(MeetingFrameKind::kHello, {bytes_of(hello)});
 }
 
-MemberState::Step MemberState::next() {
+MemberState::Event MemberState::next() {
   for (;;) {
     MeetingFrame frame{};
     const Session::Got got = session_.next(frame);
-    if (got == Session::Got::kRefused) return Step::kRefused;
+    if (got == Session::Got::kRefused) return Event::kRefused;
     // The service says nothing before the hello, so there is no frame to lose.
     if (!proved_ && session_.established()) {
       proved_ = true;
-      return Step::kProved;
+      return Event::kProved;
     }
-    if (got == Session::Got::kMore) return Step::kMore;
-    const Step step = understand(frame);
-    if (step != Step::kMore) return step;
+    if (got == Session::Got::kMore) return Event::kMore;
+    const Event event = understand(frame);
+    if (event != Event::kMore) return event;
   }
 }
 
-MemberState::Step MemberState::understand(MeetingFrame frame) {
+MemberState::Event MemberState::understand(MeetingFrame frame) {
   switch (frame.kind) {
-    case MeetingFrameKind::kAdmitted: return Step::kAdmitted;
-    case MeetingFrameKind::kGoodbye: return Step::kGoodbye;
-    case MeetingFrameKind::kError: told_ = failure_in(frame.body); return Step::kFailed;
+    case MeetingFrameKind::kAdmitted: return Event::kAdmitted;
+    case MeetingFrameKind::kGoodbye: return Event::kGoodbye;
+    case MeetingFrameKind::kError: told_ = failure_in(frame.body); return Event::kFailed;
     case MeetingFrameKind::kWelcome:
-      return frame.body.size() == sizeof seat_ && take(frame.body, seat_) ? Step::kWelcome
-                                                                          : Step::kNonsense;
+      return frame.body.size() == sizeof seat_ && take(frame.body, seat_) ? Event::kWelcome
+                                                                          : Event::kNonsense;
     case MeetingFrameKind::kStayed:
-      return frame.body.size() == sizeof keeper_ && take(frame.body, keeper_) ? Step::kStayed
-                                                                              : Step::kNonsense;
+      return frame.body.size() == sizeof keeper_ && take(frame.body, keeper_) ? Event::kStayed
+                                                                              : Event::kNonsense;
     case MeetingFrameKind::kContributions: break;
-    default: return Step::kNonsense;
+    default: return Event::kNonsense;
   }
   const auto ranks = static_cast<size_t>(seat_.ranks);
-  if (!bootstrap::take_contributions(frame.body, ranks, contributions_)) return Step::kNonsense;
-  return contributions_.size() == ranks ? Step::kOutcome : Step::kMore;
+  if (!bootstrap::take_contributions(frame.body, ranks, contributions_)) return Event::kNonsense;
+  return contributions_.size() == ranks ? Event::kOutcome : Event::kMore;
 }
 
 Status refusal_by(const Session& session, const UniqueId& id) {

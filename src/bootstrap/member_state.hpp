@@ -16,7 +16,7 @@ namespace tutti::bootstrap {
 
 class MemberState {
  public:
-  enum class Step : uint8_t {
+  enum class Event : uint8_t {
     kMore,  // nothing yet
     kProved,
     kAdmitted,
@@ -31,8 +31,8 @@ class MemberState {
 
   explicit MemberState(const UniqueId& id) : session_(Session::Side::kMember, id.name, id.secret) {}
 
-  // The next step that the session's bytes amount to.
-  Step next();
+  // The next event that the session's bytes amount to.
+  Event next();
 
   // `timeout_ms`: how long it will wait; -1: for ever.
   void say_hello(const Joiner& joiner, int32_t timeout_ms);
@@ -50,7 +50,7 @@ class MemberState {
   Contributions take_contributions() { return std::exchange(contributions_, {}); }
 
  private:
-  Step understand(MeetingFrame frame);
+  Event understand(MeetingFrame frame);
 
   Session session_;
   bool proved_ = false;

@@ -157,7 +157,7 @@ void Relay::pass_to_all(uint32_t but, MeetingFrameKind kind, Body body) {
 
 void Relay::pass_down(Link& link, MeetingFrameKind kind, Body body) {
   const size_t unsent = link.session.out().size();
-  if (kind == kNotes.kind && unsent > kNotes.most_unsent) return;
+  if (kind == kNews.kind && unsent > kNews.most_unsent) return;
   if (kind == kPages.kind && unsent > kPages.most_unsent) return;
   if (kind == MeetingFrameKind::kAdmitted) link.admitted = true;
   if (kind == MeetingFrameKind::kWelcome) expects_more_ = false;

@@ -10,7 +10,7 @@
 //     kGather(bytes)               its contribution to a round
 //     kFail(code, text)            it cannot go on, nor can the others without it
 //     kStay                        it wants to stay in touch after the meeting; then, until kLeave:
-//     kTell(rank, bytes)           a note for another rank
+//     kTell(rank, bytes)           news for another rank
 //     kSendPage(rank, bytes)       a longer one, for a command that looks from outside
 //     kRegroup(bytes)              its contribution to a round among the ranks that are left
 //     kWithdraw                    it no longer takes part in that round
@@ -34,7 +34,7 @@
 //     kStayed(Keeper)              all ranks stay; then, as it happens:
 //     kFailed(rank, code, text)    a rank has failed
 //     kLeft(ranks)                 ranks make no more calls
-//     kTold(rank, bytes)           a note of another rank
+//     kTold(rank, bytes)           news of another rank
 //     kPage(rank, bytes)           a page of another rank
 //     kRegroupContributions(bytes)  the numbers and contributions of those who are left,
 //                                  in rank order and several frames; the last is empty

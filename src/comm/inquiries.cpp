@@ -194,12 +194,12 @@ void Inquiries::heard(Token token, const ControlNews& news) {
   entry.heard_ms[rank] = now_ms();
   entry.unanswered[rank] = 0;
   InquiryHead head;
-  if (news.kind != ControlNews::Kind::kPage || !head_in(news.note, head)) return;
+  if (news.kind != ControlNews::Kind::kPage || !head_in(news.body, head)) return;
   if (head.kind == InquiryKind::kAsk) return answer(entry, news.rank, head);
-  pass_on(entry, news.rank, std::span(news.note).subspan(sizeof head), head);
+  pass_on(entry, news.rank, std::span(news.body).subspan(sizeof head), head);
 }
 
-void Inquiries::pass_on(const Known& entry, int rank, std::span<const std::byte> note,
+void Inquiries::pass_on(const Known& entry, int rank, std::span<const std::byte> rest,
                         InquiryHead head) {
   if (head.kind != InquiryKind::kPage && head.kind != InquiryKind::kDone) return;
   for (const Client& client : clients_) {
@@ -209,7 +209,7 @@ void Inquiries::pass_on(const Known& entry, int rank, std::span<const std::byte>
     head.came_ns = moment_now().monotonic_ns;
     head.key = entry.key;
     head.rank = rank;
-    send_joined(client.socket.get(), {bytes_of(head), note});
+    send_joined(client.socket.get(), {bytes_of(head), rest});
   }
 }
 

@@ -64,7 +64,7 @@ class Inquiries {
   void ask(Client& client, uint64_t calls);
   void send_roster(Client& client);
   void ask_over(Known& entry, const inspect::InquiryHead& question);
-  void pass_on(const Known& entry, int rank, std::span<const std::byte> note,
+  void pass_on(const Known& entry, int rank, std::span<const std::byte> rest,
                inspect::InquiryHead head);
   void answer(const Known& entry, int rank, const inspect::InquiryHead& question);
   void send_pages(const Entry& about, Control& to, int rank, const inspect::InquiryHead& question);

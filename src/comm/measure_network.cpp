@@ -70,7 +70,7 @@ class Measuring {
 
   // The outcome of a measurement on each rank; all ranks get the same. One measurement at a time:
   // nobody's long messages delay another's short ones.
-  Result<std::vector<double>> measure(Measurement& measurement,
+  Result<std::vector<double>> measure(NetworkMeasurement& measurement,
                                       const std::optional<Partners>& partners) {
     Status status;
     double figure = 0;

@@ -27,9 +27,9 @@ std::optional<double> byte_seconds(std::span<const Arrival> arrivals, uint64_t s
 inline constexpr size_t kMostAhead = 2;
 
 // The measurement by one rank.
-class Measurement {
+class NetworkMeasurement {
  public:
-  virtual ~Measurement() = default;
+  virtual ~NetworkMeasurement() = default;
   // Messages under way at once.
   [[nodiscard]] virtual size_t ahead() const = 0;
   // How long the next is to be; 0: it is enough.
@@ -42,7 +42,7 @@ class Measurement {
 };
 
 // Short messages, one at a time.
-class LatencyMeasurement final : public Measurement {
+class LatencyMeasurement final : public NetworkMeasurement {
  public:
   [[nodiscard]] size_t ahead() const override { return 1; }
   uint64_t next(double now) override;
@@ -59,7 +59,7 @@ class LatencyMeasurement final : public Measurement {
 };
 
 // Longer and longer messages, several at a time.
-class RateMeasurement final : public Measurement {
+class RateMeasurement final : public NetworkMeasurement {
  public:
   // `sharing`: how many ranks share the link.
   explicit RateMeasurement(int sharing);

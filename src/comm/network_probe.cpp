@@ -35,7 +35,7 @@ bool NetworkProbe::serving() const {
   return false;
 }
 
-Status NetworkProbe::run(Measurement& measurement, const Waiter& waiter) {
+Status NetworkProbe::run(NetworkMeasurement& measurement, const Waiter& waiter) {
   for (ProbeRequest& request : requests_) request.memory.resize(longest_);
   listen();
   Status failure;
@@ -51,14 +51,14 @@ Status NetworkProbe::run(Measurement& measurement, const Waiter& waiter) {
                         waits_for_reply ? "answer" : "end its questions");
 }
 
-Status NetworkProbe::advance(Measurement& measurement) {
+Status NetworkProbe::advance(NetworkMeasurement& measurement) {
   TUTTI_RETURN_IF_ERROR(serve());
   TUTTI_RETURN_IF_ERROR(take(measurement));
   TUTTI_RETURN_IF_ERROR(ask(measurement));
   return end_of_requests_.done ? end_of_requests_.status : Status();
 }
 
-Status NetworkProbe::ask(Measurement& measurement) {
+Status NetworkProbe::ask(NetworkMeasurement& measurement) {
   while (!enough_ && open_ < measurement.ahead()) {
     ProbeRequest& request = requests_[(first_ + open_) % kMostAhead];
     request.bytes = measurement.next(now_s());
@@ -78,7 +78,7 @@ Status NetworkProbe::ask(Measurement& measurement) {
   return {};
 }
 
-Status NetworkProbe::take(Measurement& measurement) {
+Status NetworkProbe::take(NetworkMeasurement& measurement) {
   while (open_ > 0) {
     ProbeRequest& request = requests_[first_];
     if (request.out.done) TUTTI_RETURN_IF_ERROR(request.out.status);

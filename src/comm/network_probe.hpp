@@ -23,7 +23,7 @@ class NetworkProbe {
   ~NetworkProbe();
   NetworkProbe(const NetworkProbe&) = delete;
 
-  Status run(Measurement& measurement, const Waiter& waiter);
+  Status run(NetworkMeasurement& measurement, const Waiter& waiter);
 
  private:
   struct ProbeRequest {
@@ -36,9 +36,9 @@ class NetworkProbe {
 
   [[nodiscard]] bool over() const { return end_of_requests_.done && served_ && !serving(); }
   [[nodiscard]] bool serving() const;
-  Status advance(Measurement& measurement);
-  Status ask(Measurement& measurement);
-  Status take(Measurement& measurement);
+  Status advance(NetworkMeasurement& measurement);
+  Status ask(NetworkMeasurement& measurement);
+  Status take(NetworkMeasurement& measurement);
   Status serve();
   void listen();
 

@@ -147,7 +147,7 @@ void Peers::hear(Executor& executor) {
     const bool is_rank = news.rank >= 0 && news.rank < ranks_;
     if (news.kind == ControlNews::Kind::kLeft && is_rank)
       left_[static_cast<size_t>(news.rank)] = true;
-    if (news.kind == ControlNews::Kind::kTold) executor.heard(news.rank, news.note);
+    if (news.kind == ControlNews::Kind::kTold) executor.heard(news.rank, news.body);
     runtime_.inquiries().heard(inquiry_token_, news);
     control_regroup_->heard(news);
   }

@@ -188,7 +188,7 @@ Result<Regroup::Contributions> ControlRegroup::round(std::span<const std::byte> 
 void ControlRegroup::heard(const ControlNews& news) {
   const std::lock_guard lock(mutex_);
   switch (news.kind) {
-    case ControlNews::Kind::kContribution: coming_[news.rank] = news.note; return;
+    case ControlNews::Kind::kContribution: coming_[news.rank] = news.body; return;
     case ControlNews::Kind::kRegrouped:
       last_ = std::exchange(coming_, {});
       over_ = true;
@@ -207,7 +207,7 @@ void ControlRegroup::heard(const ControlNews& news) {
 
 // The first one tells of it in its second round.
 static_assert(sizeof(OpenedMeeting) <= RegroupSign::kMostContributionBytes);
-static_assert(sizeof(OpenedMeeting) <= kMostNoteBytes);
+static_assert(sizeof(OpenedMeeting) <= kMostNewsBytes);
 
 Result<Survivors> agree_on_survivors(Regroup& regroup, int rank, int64_t deadline_ms) {
   std::optional<OpenedMeeting> mine;

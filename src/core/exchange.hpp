@@ -25,10 +25,10 @@ struct ControlNews {
   int rank = 0;
   int count = 0;
   Status cause = {};                 // cause of a failure
-  std::vector<std::byte> note = {};  // bytes that were told, shown or given
+  std::vector<std::byte> body = {};  // bytes that were told, shown or given
 };
 
-inline constexpr size_t kMostNoteBytes = 256;
+inline constexpr size_t kMostNewsBytes = 256;
 inline constexpr size_t kMostPageBytes = 16 << 10;
 
 // The connection to the other ranks that stays open after the meeting, for ranks that do not see
@@ -46,13 +46,13 @@ class Control {
   // Looks at what shows no news: whether the process that this rank is connected through runs.
   // Called several times a second (Monitor). Does not block.
   virtual void look() = 0;
-  // Tells one rank something, of at most kMostNoteBytes, that may get lost if it takes in nothing.
+  // Tells one rank something, of at most kMostNewsBytes, that may get lost if it takes in nothing.
   // Does not block.
-  virtual void tell(int rank, std::span<const std::byte> note) = 0;
+  virtual void tell(int rank, std::span<const std::byte> body) = 0;
   // Sends one rank at most kMostPageBytes, for a command that looks from outside: the news is
   // kPage.
   virtual void send_page(int rank, std::span<const std::byte> page) = 0;
-  // Takes part in a round of those who are left, with at most kMostNoteBytes. Once all do who have
+  // Takes part in a round of those who are left, with at most kMostNewsBytes. Once all do who have
   // neither died nor left, the news is each one's kContribution, in rank order, and then
   // kRegrouped, the same for all. Does not block; fails once the connection is broken.
   virtual Status regroup(std::span<const std::byte> contribution) = 0;

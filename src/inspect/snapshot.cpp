@@ -69,7 +69,8 @@ Status check(const Descriptor& about) {
   };
   if (!in_lane(0, kCallLines * sizeof(CallLine)) ||
       !in_lane(about.records_at, kCallLines * sizeof(RecordLine)) ||
-      !in_lane(about.progress_at, sizeof(Progress)) || !in_lane(about.notes_at, sizeof(Notes))) {
+      !in_lane(about.progress_at, sizeof(ProgressLine)) ||
+      !in_lane(about.notes_at, sizeof(Notes))) {
     return nonsense("parts");
   }
   const uint64_t near = about.near_bytes;
@@ -180,7 +181,8 @@ void take_demand(const DemandNote& note, std::optional<Demand>& demand) {
 
 void take_lane(const Blocks& lane, const Descriptor& about, bool first, RankSnapshot& rank) {
   const auto& notes = *part_of<Notes>(lane, about.notes_at);
-  rank.entered += part_of<Progress>(lane, about.progress_at)->tick.load(std::memory_order_relaxed);
+  rank.entered +=
+      part_of<ProgressLine>(lane, about.progress_at)->tick.load(std::memory_order_relaxed);
   std::vector<PastCall> calls;
   take_calls(lane, about, calls);
   if (!calls.empty()) rank.entered += calls.back().number;

@@ -83,13 +83,13 @@ TEST_P(Together, ANoteGoesToTheRankItIsFor) {
   run_met(4, {}, [&](int rank, std::unique_ptr<Control> control) {
     // To the next one; the last also to one that there is not.
     if (rank == 3) control->tell(17, {});
-    const std::vector<std::byte> note(kMostNoteBytes, static_cast<std::byte>(rank));
+    const std::vector<std::byte> note(kMostNewsBytes, static_cast<std::byte>(rank));
     control->tell((rank + 1) % 4, note);
     const auto news = listen(*control, 1);
     EXPECT_EQ(news[0].kind, Kind::kTold);
     EXPECT_EQ(news[0].rank, (rank + 3) % 4);
-    EXPECT_EQ(news[0].note,
-              std::vector<std::byte>(kMostNoteBytes, static_cast<std::byte>((rank + 3) % 4)));
+    EXPECT_EQ(news[0].body,
+              std::vector<std::byte>(kMostNewsBytes, static_cast<std::byte>((rank + 3) % 4)));
     ++*done;
     await(*done, 4);
     for (const ControlNews& more : control->read()) EXPECT_EQ(more.kind, Kind::kLeft);
@@ -117,7 +117,7 @@ TEST_P(Together, PagesOfMegabytesArriveWhole) {
     for (size_t i = 0; i < news.size(); ++i) {
       EXPECT_EQ(news[i].kind, Kind::kPage);
       EXPECT_EQ(news[i].rank, 1);
-      EXPECT_EQ(news[i].note, std::vector<std::byte>(kMostPageBytes, static_cast<std::byte>(i)));
+      EXPECT_EQ(news[i].body, std::vector<std::byte>(kMostPageBytes, static_cast<std::byte>(i)));
     }
     ++*done;
   });
@@ -228,7 +228,7 @@ std::string next_round(Control& control) {
     for (const ControlNews& news : control.read()) {
       if (news.kind == Kind::kRegrouped) over = true;
       if (news.kind != Kind::kContribution) continue;
-      told += std::to_string(news.rank) + ":" + std::to_string(news.note.size()) + " ";
+      told += std::to_string(news.rank) + ":" + std::to_string(news.body.size()) + " ";
     }
   }
   EXPECT_TRUE(over);

@@ -179,15 +179,15 @@ TEST_F(Together, TellsInOneFrameOfAllThatHaveLeftMeanwhile) {
 }
 
 TEST_F(Together, RegroupsByWhatDiffers) {
-  const std::vector<std::byte> same(kMostNoteBytes, std::byte{7});
+  const std::vector<std::byte> same(kMostNewsBytes, std::byte{7});
   for (Member& member : members_) member.sent_to_it = 0;
   for (Member& member : members_) member.say(MeetingFrameKind::kRegroup, same);
   for (Member& member : members_) {
     member.hear_all();
     EXPECT_EQ(member.heard.back(), MeetingFrameKind::kRegroupContributions);
     EXPECT_TRUE(member.last.empty());
-    EXPECT_GT(member.sent_to_it, kMostNoteBytes);
-    EXPECT_LT(member.sent_to_it, 3 * kMostNoteBytes) << "of " << kRanks * kMostNoteBytes;
+    EXPECT_GT(member.sent_to_it, kMostNewsBytes);
+    EXPECT_LT(member.sent_to_it, 3 * kMostNewsBytes) << "of " << kRanks * kMostNewsBytes;
   }
 }
 

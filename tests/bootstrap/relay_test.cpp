@@ -211,7 +211,7 @@ TEST(Relay, RanksComeBackToTheServiceIfItsProcessDies) {
       std::string left;
       for (const ControlNews& news : listen(*control, Kind::kRegrouped)) {
         if (news.kind == Kind::kContribution) {
-          left += fmt::format("{}:{} ", news.rank, news.note.size());
+          left += fmt::format("{}:{} ", news.rank, news.body.size());
         } else if (news.kind == Kind::kFailed) {
           EXPECT_EQ(news.rank, 1);
           EXPECT_TRUE(says(news.cause.message(), " has died"));
@@ -499,7 +499,7 @@ TEST(Relay, WhoSpeaksNonsenseIsNamedToAll) {
       Fd socket;
       while (connect_relay(id, socket) != 0) usleep(1000);
       bootstrap::MemberState state(id);
-      using Step = bootstrap::MemberState::Step;
+      using Event = bootstrap::MemberState::Event;
       for (bool over = false; !over;) {
         auto& out = state.session().out();
         (void)send(socket.get(), out.data(), out.size(), MSG_NOSIGNAL);
@@ -509,12 +509,12 @@ TEST(Relay, WhoSpeaksNonsenseIsNamedToAll) {
         const ssize_t got = recv(socket.get(), buffer, sizeof buffer, 0);
         if (got <= 0) break;
         state.session().append({buffer, static_cast<size_t>(got)});
-        for (Step step{}; (step = state.next()) != Step::kMore;) {
-          if (step == Step::kProved) state.say_hello({.rank = 3, .ranks = 4}, -1);
-          if (step == Step::kWelcome) {
+        for (Event event{}; (event = state.next()) != Event::kMore;) {
+          if (event == Event::kProved) state.say_hello({.rank = 3, .ranks = 4}, -1);
+          if (event == Event::kWelcome) {
             state.session().put(bootstrap::MeetingFrameKind::kToAll, {});
           }
-          over = step == Step::kRefused;
+          over = event == Event::kRefused;
           if (over) break;
         }
       }

@@ -190,7 +190,7 @@ class SimulatedRank final : public SimulatedProcess {
 
  private:
   void turn() override;
-  void advance(tutti::bootstrap::MemberState::Step step);
+  void advance(tutti::bootstrap::MemberState::Event event);
   void gather() { state_.gather(contribution_(rank_, rounds_done_)); }
 
   tutti::bootstrap::MemberState state_;
@@ -376,27 +376,27 @@ inline void SimulatedService::forget() {
 }
 
 inline void SimulatedRank::turn() {
-  using Step = tutti::bootstrap::MemberState::Step;
+  using Event = tutti::bootstrap::MemberState::Event;
   auto& session = state_.session();
   session.append(simulation_.receive(*end_, SIZE_MAX));
-  Step step{};
-  while ((step = state_.next()) != Step::kMore && step != Step::kRefused) advance(step);
+  Event event{};
+  while ((event = state_.next()) != Event::kMore && event != Event::kRefused) advance(event);
   const size_t sent = simulation_.send(*end_, session.out());
   session.out().erase(session.out().begin(), session.out().begin() + static_cast<ptrdiff_t>(sent));
 }
 
-inline void SimulatedRank::advance(tutti::bootstrap::MemberState::Step step) {
-  using Step = tutti::bootstrap::MemberState::Step;
-  if (step == Step::kProved) state_.say_hello({.rank = rank_, .ranks = ranks_}, -1);
-  if (step == Step::kWelcome) gather();
-  if (step == Step::kOutcome) {
+inline void SimulatedRank::advance(tutti::bootstrap::MemberState::Event event) {
+  using Event = tutti::bootstrap::MemberState::Event;
+  if (event == Event::kProved) state_.say_hello({.rank = rank_, .ranks = ranks_}, -1);
+  if (event == Event::kWelcome) gather();
+  if (event == Event::kOutcome) {
     ++rounds_done_;
     auto outcome = state_.take_contributions();
     if (keeps_outcome) outcome_ = std::move(outcome);
     if (rounds_done_ < rounds_) return gather();
     state_.stay();
   }
-  if (step == Step::kStayed) {
+  if (event == Event::kStayed) {
     stayed_ = true;
     stayed_at_ns_ = present_ns();
   }

@@ -40,7 +40,7 @@ class FakeLaneMemory : public LaneMemory {
   struct Memory {
     std::vector<CallLine> calls = std::vector<CallLine>(kCallLines);
     std::vector<RecordLine> records = std::vector<RecordLine>(kCallLines);
-    Progress progress{};
+    ProgressLine progress{};
     Departure departure{};
   };
   const LaneMemorySizes sizes_;

@@ -67,7 +67,7 @@ class Witness {
   // What of the shared memory is not watched, for the log keeps it.
   struct Lines {
     std::vector<RecordLine> records = std::vector<RecordLine>(kCallLines);
-    Progress progress{};
+    ProgressLine progress{};
     Departure departure{};
   };
 

@@ -96,7 +96,7 @@ Extent Layout::records(int rank, int lane) const {
 }
 
 Extent Layout::progress(int rank, int lane) const {
-  return {lane_offset(rank, lane) + kProgressAt, sizeof(Progress)};
+  return {lane_offset(rank, lane) + kProgressAt, sizeof(ProgressLine)};
 }
 
 Extent Layout::slots(int lane) const {

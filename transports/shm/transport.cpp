@@ -31,7 +31,7 @@ class ShmLaneMemory final : public LaneMemory {
       Rank place{};
       place.calls = region_.at<CallLine>(layout.calls(r, lane));
       place.records = region_.at<RecordLine>(layout.records(r, lane));
-      place.progress = region_.at<Progress>(layout.progress(r, lane));
+      place.progress = region_.at<ProgressLine>(layout.progress(r, lane));
       place.departure = region_.at<Departure>(layout.departure(r));
       ranks_.push_back(place);
     }
