@@ -41,10 +41,10 @@ struct Phase {
   Collective collective = Collective::kBarrier;
   bool begins = false;    // it reduces what the caller gave
   bool finishes = false;  // it completes the reduction over all ranks
-  int root = -1;          // in the scope's numbers
+  int root = -1;          // root, numbered within the scope
   uint64_t count = 0;     // Problem::count of the phase
   BlockLayouts layouts = {};
-  Ref send = {};  // kSend, kRecv or kScratch
+  Ref send = {};  // a place in kSend, kRecv or kScratch
   Ref recv = {};
   // Begins when so many phases of the other scope are complete on this rank.
   uint32_t after = 0;

@@ -131,7 +131,7 @@ using DemandNote = SharedNote<Demand>;
 // Short calls that were started and waited in their lane's queue until a much longer one was over.
 struct Jam {
   uint64_t calls = 0;
-  uint64_t ms = 0;     // each call's, added up
+  uint64_t ms = 0;     // milliseconds of all calls together
   uint64_t in_ms = 0;  // in which one of them waited, or several
   CallRecord last{};
 };

@@ -49,8 +49,8 @@ struct LaneMemorySizes {
 class LaneMemory {
  public:
   struct Rank {
-    CallLine* calls;      // kCallLines
-    RecordLine* records;  // kCallLines
+    CallLine* calls;      // array of kCallLines
+    RecordLine* records;  // array of kCallLines
     ProgressLine* progress;
     const Departure* departure;
     // Null until they are mapped, which happens for those of all ranks at once.

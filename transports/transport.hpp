@@ -83,13 +83,13 @@ struct NetworkConfig {
   std::string provider = {};
   std::string interfaces = {};
   bool limits_providers = false;  // the user has, by libfabric's own variable
-  bool encrypt = false;           // all ranks
+  bool encrypt = false;           // encryption, equal on all ranks
   NicSet nics = {};
 };
 
 struct TransportConfig {
-  int lanes = 1;                 // windows
-  int channels = 2;              // endpoints
+  int lanes = 1;                 // number of lane memories
+  int channels = 2;              // number of endpoints
   int64_t deadline_ms = kNever;  // deadline of connecting
   std::string label;             // name of the communicator, for errors
   std::string job = {};          // the job's name: for observers from outside, as all from here on
@@ -108,7 +108,7 @@ struct TransportConfig {
 
 enum class Reach {
   kHost,     // ranks on one host that have proved that they share it
-  kNetwork,  // any ranks
+  kNetwork,  // endpoints between any ranks
 };
 
 struct TransportKind {

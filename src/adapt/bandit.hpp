@@ -119,7 +119,7 @@ class Bandit {
   [[nodiscard]] const Estimate& of(Arm arm) const { return estimates_[static_cast<size_t>(arm)]; }
   Estimate& of(Arm arm) { return estimates_[static_cast<size_t>(arm)]; }
 
-  size_t count_ = 2;               // arms
+  size_t count_ = 2;               // number of arms
   size_t trial_ = trial_calls(0);  // calls of a trial
   uint64_t calls_ = 0;             // calls so far, of all arms
   Arm last_ = Arm::kFirst;         // the last call's arm

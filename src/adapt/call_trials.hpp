@@ -56,7 +56,7 @@ class CallTrials {
     Arm next = Arm::kFirst;
     uint32_t last_call = 0;      // the last call that was timed
     Arm last_arm = Arm::kFirst;  // the arm of that call
-    double ended_s = 0;          // when it ended
+    double ended_s = 0;          // end of that call
   };
 
   [[nodiscard]] CallSample sample_of(const Ended& ended) const;

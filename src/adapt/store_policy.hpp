@@ -48,7 +48,7 @@ class StorePolicy {
   const StoreTarget setting_;
   std::vector<Distance> distances_;  // distances of the peers, by rank
   int next_probed_ = 0;              // the peer that may be probed in this call
-  bool probes_ = false;              // whether it is
+  bool probes_ = false;              // this call probes
   bool watches_ = false;             // whether ticks tell how far peers are
   int awaited_ = -1;                 // the peer, if the last look at its tick was in vain
   bool non_temporal_;

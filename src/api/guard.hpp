@@ -59,14 +59,14 @@ struct tutti_request {
   std::variant<std::monostate, tutti::Operation, tutti::Message,
                std::unique_ptr<tutti::DeviceOperation>>
       what;
-  tutti::Completion* inside = nullptr;  // in `what`
+  tutti::Completion* inside = nullptr;  // completion inside `what`
   enum class Kind : uint8_t {
     kOnce,        // non-blocking
     kRecorded,    // recorded in a group that has not ended
-    kPersistent,  // in comm->persistent
+    kPersistent,  // listed in comm->persistent
   };
   Kind kind = Kind::kOnce;
-  bool started = false;       // at least once
+  bool started = false;       // started at least once
   tutti::BriefLock starting;  // held by who starts a persistent request or takes `comm` away
 };
 

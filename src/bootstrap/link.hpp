@@ -30,7 +30,7 @@ struct Origin {
   bool network = false;
   int pid = 0;          // process number as the system says; 0: only the client knows
   bool welcome = true;  // not another user of this host
-  bool own = false;     // this process
+  bool own = false;     // the client is this process
 };
 
 // A kind of message from one member to another: its frame and its longest length. If the receiver
@@ -58,11 +58,11 @@ struct Link {
     std::shared_ptr<const std::vector<std::byte>> body;
   };
 
-  Fd socket;  // the service's
+  Fd socket;  // socket of the service
   const Origin origin;
   Session session;
   const int64_t since_ms;
-  int64_t give_up_ms;        // when to drop it
+  int64_t give_up_ms;        // deadline after which it is dropped
   bool stranger = true;      // has not said what it comes for
   bool ending = false;       // closes once all is sent
   bool gone = false;         // is to be forgotten

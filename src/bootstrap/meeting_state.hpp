@@ -144,7 +144,7 @@ class Meeting final : public Hub {
   uint32_t rounds_ = 0;
   NetAddress returns_;
   bool said_goodbye_ = false;  // all were told that the ranks of the service's process have left
-  std::string leaver_;         // who left without staying
+  std::string leaver_;         // rank that left without staying
   std::vector<int32_t> left_;  // who has left since, in this order
   int64_t first_arrival_ms_ = 0;
   int64_t deadline_ms_;    // until the first has come, the end of the id's lifetime

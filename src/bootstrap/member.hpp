@@ -66,7 +66,7 @@ class Member final : public Exchange {
   Status told_;            // the service's word that the meeting has failed or ended
   bool receiving_ = false;
   Status failed_;        // failure that this rank has told the service
-  bool unheard_ = true;  // until admitted
+  bool unheard_ = true;  // nothing was heard; false once admitted
   bool unproved_ = false;
 };
 

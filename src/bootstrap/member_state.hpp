@@ -24,7 +24,7 @@ class MemberState {
     kOutcome,  // the outcome of a round is here: take_contributions()
     kStayed,   // keeper() is known
     kGoodbye,
-    kFailed,   // the meeting has: told()
+    kFailed,   // the meeting has failed: told()
     kRefused,  // the session's refusal() says why
     kNonsense,
   };

@@ -64,7 +64,7 @@ class Fetches {
     Fetches& all;
     const Transfer& met;
     Message* receive = nullptr;      // the one that completes with it, if it was started
-    std::atomic<bool> begun{false};  // both messages
+    std::atomic<bool> begun{false};  // both messages have begun
     std::atomic<bool> over{false};   // the receive may be active anew
     Answer answer;
     std::optional<Message> gets;  // the receive of the bytes; none: the type is another one

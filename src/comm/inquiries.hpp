@@ -79,7 +79,7 @@ class Inquiries {
   std::map<Token, Known> entries_;  // guarded by mutex_, as all that follows
   Token next_ = 1;
   std::list<Client> clients_;
-  std::deque<uint64_t> answered_;  // the last questions
+  std::deque<uint64_t> answered_;  // last questions that were answered
 };
 
 }  // namespace tutti

@@ -84,7 +84,7 @@ class MessageNotes {
 
  private:
   Notes* const notes_;
-  std::atomic<uint32_t> taken_{0};  // a bit each
+  std::atomic<uint32_t> taken_{0};  // a bit for each note that is taken
 };
 
 // The report of one wait for a message.

@@ -42,7 +42,7 @@ class Monitor {
   static bool has_ended(const Peer& peer);
   // A descriptor that is readable when other hosts have news; negative: none.
   struct ControlWatch {
-    int fd;  // stays the caller's
+    int fd;  // descriptor, which stays the caller's
     std::function<void()> readable;
     std::function<void()> look;  // several times a second; may be null
   };

@@ -56,7 +56,7 @@ class NetworkProbe {
   Transfer end_of_requests_;     // message that says that this rank asks no more
   // Requests of the other rank to this one.
   uint64_t incoming_bytes_ = 0;  // bytes that the next request asks for
-  Transfer incoming_;            // the next one
+  Transfer incoming_;            // receive of the next request
   bool served_ = false;
   std::array<Transfer, kMostAhead> replies_;
   std::array<bool, kMostAhead> replying_{};

@@ -31,8 +31,8 @@ namespace tutti {
 enum class Refusal : uint8_t {
   kNone = 0,
   kNonsense,   // no peer of ours, or a record that was tampered with
-  kProtocol,   // another protocol
-  kElsewhere,  // another place
+  kProtocol,   // the peer speaks another protocol
+  kElsewhere,  // the peer means another place
   kSecret,     // the right place, but another secret
 };
 inline constexpr size_t kRefusals = 5;

@@ -15,7 +15,7 @@ namespace tutti {
 // An address of an interface that is up.
 struct Interface {
   std::string name;
-  NetAddress address;  // port 0
+  NetAddress address;  // address, with port 0
   int prefix = 0;      // how many of its bits those on its network have in common
 };
 
@@ -29,7 +29,7 @@ std::string default_route_ipv4();
 // Something that goes over an interface, as a list of interfaces may mean it.
 struct NamedInterface {
   std::string name;
-  std::string device;  // another name of it
+  std::string device;  // device name, another one of the interface
   NetAddress address;
 };
 

@@ -14,7 +14,7 @@ namespace tutti {
 
 struct SizedStruct {
   std::string_view name;
-  std::string_view advice;  // how to make one
+  std::string_view advice;  // advice how to make one
   size_t least;             // size in the first version
   size_t known;             // size in this version
 };

@@ -46,8 +46,8 @@ int parallel_threads(std::span<const int> usable, std::optional<double> quota);
 
 // Bytes; 0 if unknown.
 struct CacheSizes {
-  uint64_t second_level = 0;  // per core
-  uint64_t last_level = 0;    // shared
+  uint64_t second_level = 0;  // bytes per core
+  uint64_t last_level = 0;    // bytes that cores share
 };
 CacheSizes cache_sizes();
 

@@ -87,7 +87,7 @@ int device_api_id(const DeviceApi& api);
 enum class MemoryKind : uint8_t {
   kHost,     // nothing that the device knows
   kPinned,   // host memory that the device reads and writes
-  kShared,   // moves between both
+  kShared,   // memory that moves between both
   kDevice,   // the host may not touch it
   kForeign,  // memory of a device, but not of this context
   kBeyond,   // memory of this context, on a device whose memory this one does not reach

@@ -195,7 +195,7 @@ class BasicLane {
   const Call* arguments_ = nullptr;
   CallRecord record_{};
   bool begun_ = false;  // the log has let it begin
-  size_t next_ = 0;     // step
+  size_t next_ = 0;     // next step
   int next_peer_ = 0;   // peer whose entry an await(all) checks next
   int stranger_ = -1;
   Status status_;

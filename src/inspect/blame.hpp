@@ -36,15 +36,15 @@ struct Late {
   enum class Why {
     kNotEntered,  // has not made the call yet
     kOther,       // has made another call of that number
-    kInside,      // is in the call
-    kLeft,        // has destroyed the communicator
+    kInside,      // the peer is in the call
+    kLeft,        // the peer has destroyed the communicator
     kMessage,     // has not sent, or received
     kElsewhere,   // is on another host, and nobody has told of it
   };
   Why why;
   // The rank; null for a kElsewhere of which not even the name is known.
   const RankSnapshot* rank = nullptr;
-  int number = 0;  // in the communicator
+  int number = 0;  // number in the communicator
 };
 std::vector<Late> whom_it_awaits(const Job& job, const Waiting& waiting);
 // The call of that number that the rank has made or waits to begin; null: none that is known.

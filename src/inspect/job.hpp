@@ -18,10 +18,10 @@ struct Communicator {
   FileKey file = {};
   std::shared_ptr<const Source> source = {};  // null: nobody lets us look, or none of it is here
   Status status = {};                         // why it cannot be looked at
-  CommunicatorSnapshot snapshot = {};         // if that is ok
+  CommunicatorSnapshot snapshot = {};         // contents, if status is ok
   // Processes of its ranks, by place in the job's list; -1: not seen.
   std::vector<int> processes = {};
-  bool moved = false;  // since the first look
+  bool moved = false;  // changed since the first look
 };
 
 // How far a look goes beyond this host.

@@ -15,7 +15,7 @@
 namespace tutti::inspect {
 
 struct Page {
-  CommunicatorSnapshot about;  // without ranks
+  CommunicatorSnapshot about;  // communicator without its ranks
   RankSnapshot rank;
   ProcessState state = {};
   std::string program = {};

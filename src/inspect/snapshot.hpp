@@ -19,14 +19,14 @@ namespace tutti::inspect {
 
 struct PastCall {
   CallRecord record{};
-  uint32_t number = 0;  // on its lane
+  uint32_t number = 0;  // number on its lane
   uint64_t begun = 0;   // stamps; 0: not known
   uint64_t ended = 0;
 };
 
 struct RankSnapshot {
-  int place = 0;  // on this host
-  int rank = 0;   // in the communicator
+  int place = 0;  // place on this host
+  int rank = 0;   // rank in the communicator
   int global_rank = -1;
   int pid = 0;  // number that the process calls itself
   uint64_t started = 0;
@@ -39,12 +39,12 @@ struct RankSnapshot {
   bool present = false;        // it has introduced itself
   bool left = false;           // it has destroyed the communicator
   uint32_t entered = 0;        // how many calls, on all lanes, and other signs that it gets on
-  bool moved = false;          // since the first look
+  bool moved = false;          // changed since the first look
   std::vector<PastCall> past;  // on the first lane or among hosts, the oldest first
   std::vector<Wait> waits;
   std::optional<Demand> demand;  // demand of rank 0 of the communicator
   std::optional<Jam> jam;        // since the communicator was made
-  Jam jam_since = {};            // since the first look
+  Jam jam_since = {};            // jam since the first look
 
   // The rank's number in the job, else in the communicator.
   [[nodiscard]] int number() const { return global_rank < 0 ? rank : global_rank; }
@@ -64,7 +64,7 @@ struct CommunicatorSnapshot {
   int all_ranks = 0;
   Moment made;
   bool stopped = false;
-  std::string cause;                // if so
+  std::string cause;                // cause of a failure
   uint32_t cause_code = 0;          // a tutti_status; 0: not known here
   std::vector<RankSnapshot> ranks;  // ranks of this host, and of others that have been asked for
 

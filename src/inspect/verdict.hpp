@@ -77,8 +77,8 @@ struct Finding {
 
 struct Verdict {
   Outcome outcome = Outcome::kIdle;
-  std::string text;                    // one line
-  std::string advice = {};             // another; may be empty
+  std::string text;                    // one line of text
+  std::string advice = {};             // second line; may be empty
   std::vector<Finding> findings = {};  // the worst first; each blames another
 };
 

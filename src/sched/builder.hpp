@@ -81,7 +81,7 @@ class Builder {
 
  private:
   Schedule& schedule_;
-  bool sends_pending_ = false;  // since the last fence
+  bool sends_pending_ = false;  // sends are pending since the last fence
 };
 
 }  // namespace tutti

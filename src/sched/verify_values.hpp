@@ -46,7 +46,7 @@ class Values {
   using RankSet = std::bitset<kMostVerifiedRanks>;
   struct Node {
     RankSet ranks;
-    uint32_t first = 0;  // in operands_
+    uint32_t first = 0;  // first place in operands_
     uint32_t count = 0;
     bool finished = false;
   };

@@ -16,7 +16,7 @@ struct DeviceFigures {
   double launch_s = 5e-6;         // a copy or kernel, until it begins
   double tick_s = 5e-6;           // until the host sees the end, and all ranks know
   double copy_s = 1 / 50e9;       // per byte, on the device
-  double reduce_s = 1 / 200e9;    // per byte of source
+  double reduce_s = 1 / 200e9;    // seconds per byte of source
   double host_copy_s = 1 / 20e9;  // per byte between the device and pinned memory of the host
   friend bool operator==(const DeviceFigures&, const DeviceFigures&) = default;
 };

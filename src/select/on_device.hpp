@@ -29,7 +29,7 @@ namespace tutti {
 struct DeviceCandidate {
   const Algorithm* algorithm = nullptr;
   Applies applies;
-  double seconds = 0;  // if it applies
+  double seconds = 0;  // cost model's time, if it applies
 };
 // All of the collective that apply on_device(problem), in the order of registry.inc.
 [[nodiscard]] std::vector<DeviceCandidate> device_candidates(const Problem& problem,

@@ -24,7 +24,7 @@ struct PlanInputs {
   // All ranks have one or none; its answers are the same by contract, which signatures of plans
   // guard (exec/plan.cpp). Without a function: none.
   tutti_tuner tuner = {};
-  FoundTuning tuning;                     // rank 0's
+  FoundTuning tuning;                     // tuning that rank 0 found
   std::optional<NetworkFigures> network;  // there if ranks are on several hosts
   Hosts hosts;
   SlotPlan slots;                  // slots of ranks that share memory

@@ -82,7 +82,7 @@ class DeviceOperation : public Completion {
   Status failure_;
   std::shared_ptr<devices::DeviceEvent> marker_;  // until an engine has it
   int64_t deadline_ms_ = kNever;
-  int64_t give_up_ms_ = kNever;  // once it has failed
+  int64_t give_up_ms_ = kNever;  // deadline once it has failed
   uint32_t polls_ = 0;           // polls that it has waited
   std::mutex event_mutex_;
   bool ended_ = false;                              // guarded by event_mutex_

@@ -22,7 +22,7 @@ namespace tutti {
 // A buffer as other processes are told of it.
 struct ExportedBuffer {
   uint64_t allocation = 0;  // allocation's number in the owner's process; 0: nothing is exported
-  uint64_t base = 0;        // where it begins there
+  uint64_t base = 0;        // address of the allocation there
   uint64_t bytes = 0;
   uint64_t offset = 0;  // offset of the buffer in the allocation
   std::array<std::byte, sizeof(devices::MemoryHandle::bytes)> handle{};
@@ -105,7 +105,7 @@ class PeerMemory {
   std::mutex mutex_;
   std::vector<Exported> exported_;  // guarded by mutex_; the least used first
   std::vector<uint64_t> gone_;      // guarded by mutex_
-  std::vector<Opened> opened_;      // the least used first
+  std::vector<Opened> opened_;      // opened allocations, the least used first
   uint64_t generation_;
   bool some_gone_ = false;  // some of those opened may be gone
   int reads_ = 0;

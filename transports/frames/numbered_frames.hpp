@@ -108,7 +108,7 @@ class NumberedFrames {
     uint32_t hellos_owed = 0;
     uint32_t hellos_sent = 0;
     uint32_t seen_told = 0;  // how many of its frames it knows to have come
-    InOrder in_order;        // frames from it
+    InOrder in_order;        // order of frames from the peer
     EagerCredit credit;
     std::vector<PortRequest*> unseen;  // frames to it that it has not said it has, the oldest first
     std::list<FrameHead> notices;      // a list: most peers have none, and no memory for them

@@ -29,8 +29,8 @@ struct PortRequest {
   Kind kind = Kind::kFrameOut;
   int peer = -1;                         // -1 for kFrameIn: any
   PendingTransfer* operation = nullptr;  // eager send that ends with this frame, if any
-  std::unique_ptr<std::byte[]> memory;   // a frame's: kFrameBytes
-  std::byte* piece = nullptr;            // a piece's place
+  std::unique_ptr<std::byte[]> memory;   // kFrameBytes of memory, of a frame
+  std::byte* piece = nullptr;            // memory of a piece
   uint64_t bytes = 0;                    // bytes to send, or length of the piece to receive
   Tag tag = 0;                           // tag of a piece: see piece_tag()
   uint32_t rail = 0;                     // rail by which it goes or comes
@@ -46,7 +46,7 @@ enum class PostOutcome : uint8_t { kYes, kNotNow, kFailed };
 struct PortCompletion {
   enum class End : uint8_t { kDone, kCancelled, kFailed };
   PortRequest* request;
-  uint64_t bytes;  // received
+  uint64_t bytes;  // bytes received
   End end;
 };
 

@@ -25,7 +25,7 @@ class RailLosses {
   };
   // What there is to do about a break.
   enum class Due : uint8_t {
-    kNothing,  // yet
+    kNothing,  // nothing is due yet
     kLoseRail,
     kWarn,  // the rail is lost: the user is told
     kLosePeer,

@@ -49,7 +49,7 @@ class Requests {
  private:
   std::unique_ptr<Port> port_;
   const uint64_t most_receiving_;
-  uint64_t receiving_ = 0;            // pieces
+  uint64_t receiving_ = 0;            // pieces that are being received
   std::deque<PortRequest> requests_;  // grows only; a deque, for addresses must stay
   match::Queue<PortRequest> idle_frames_;
   match::Queue<PortRequest> idle_pieces_;

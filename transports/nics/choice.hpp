@@ -24,7 +24,7 @@ std::vector<int> locality_here(std::span<const std::string> names);
 struct Candidates {
   std::vector<Offer> offers;  // best first
   std::vector<bool> rails;    // marks the offers that may be one of several rails
-  uint32_t most = 1;          // rails
+  uint32_t most = 1;          // limit on the number of rails
 };
 
 // Puts the nearest of equally good offers first, and finds out which may be rails. These are one

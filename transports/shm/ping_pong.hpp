@@ -56,7 +56,7 @@ class PingPongBuffers {
 
   std::byte* memory_[kPingPongBuffers] = {};
   uint64_t bytes_ = 0;
-  uint32_t held_ = 0;  // a bit for each
+  uint32_t held_ = 0;  // a bit for each buffer that is held
   uint32_t latest_ = 0;
 };
 

@@ -20,7 +20,7 @@ class ByteStream {
   // The outcome of one attempt.
   struct Outcome {
     size_t bytes = 0;      // written, or read to the place
-    size_t rest = 0;       // read to the rest
+    size_t rest = 0;       // bytes read into the rest
     bool is_last = false;  // nothing more goes, or comes, for now
     std::string_view failure = {};
   };

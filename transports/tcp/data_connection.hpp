@@ -40,7 +40,7 @@ using RequestQueue = match::Queue<frames::PortRequest>;
 // The state that the connections of a port share.
 class Inbox {
  public:
-  RequestQueue frames;  // posted
+  RequestQueue frames;  // posted frames
 
   // Requests that have ended and are not yet told, in that order.
   void end(frames::PortRequest& request, frames::PortCompletion::End how, uint64_t bytes = 0);
@@ -104,7 +104,7 @@ class DataConnection {
   size_t written_ = 0;  // bytes of the first request that were written, its head included
   int sent_ = 0;        // requests, until the connection is known well enough for suit_distance()
 
-  RequestQueue pieces_;  // posted
+  RequestQueue pieces_;  // posted pieces
   Head head_{};          // head of what is coming in
   size_t head_bytes_ = 0;
   frames::PortRequest* place_ = nullptr;  // where it goes; null: not known yet, or nowhere for now

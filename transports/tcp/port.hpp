@@ -52,7 +52,7 @@ class TcpPort final : public nics::AddressedPort {
     DataConnection connection;
     // A call at its listener that has not been answered yet.
     std::unique_ptr<Introduction> call;
-    int refused = 0;  // calls
+    int refused = 0;  // number of refused calls
   };
 
   TcpPort(Listener listener, NetAddress local, std::string where, int rank,

@@ -72,7 +72,7 @@ class Engine : public DeviceEngine {
   ze_command_list_handle_t const list_;
   const bool computes_;
   Kernels kernels_;
-  std::vector<Command> given_;                // since the last submission
+  std::vector<Command> given_;                // commands since the last submission
   std::vector<BounceBuffer> bounce_buffers_;  // buffers since the last submission
   std::vector<Access> in_flight_;             // accesses of commands since the last barrier
   std::deque<Submission> submitted_;

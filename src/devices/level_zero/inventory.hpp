@@ -18,10 +18,10 @@ struct Device {
   DeviceFacts facts;
   uint32_t group_size = 1;                 // most work-items of a group
   uint32_t most_groups = 1;                // limit on the groups of a launch
-  uint32_t queue_groups = 0;               // how many there are
+  uint32_t queue_groups = 0;               // number of groups of queues
   uint32_t compute_ordinal = 0;            // the group of queues that run kernels
   uint32_t compute_queue = 0;              // the one of it that is ours
-  std::optional<uint32_t> copy_ordinal{};  // one that only copies
+  std::optional<uint32_t> copy_ordinal{};  // group of queues that only copy
 };
 
 struct Inventory {

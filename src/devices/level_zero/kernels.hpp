@@ -50,7 +50,7 @@ class Kernels {
     Ready ready{};
     std::vector<Argument> arguments;  // one that was never set equals none
     std::vector<bool> set;
-    uint64_t used = 0;  // when it was last
+    uint64_t used = 0;  // count of the last use
   };
   using Set = std::vector<Prepared>;
 

@@ -36,7 +36,7 @@ class Engine : public DeviceEngine {
 
   struct Ready {
     cl_kernel kernel;
-    size_t group;  // work-items of one
+    size_t group;  // work-items of a group
   };
   Result<Ready> kernel(const DeviceKernel& key);
   [[nodiscard]] size_t group_of(cl_kernel kernel) const;
@@ -47,7 +47,7 @@ class Engine : public DeviceEngine {
   const Library& cl_;
   cl_command_queue const queue_;
   std::map<DeviceKernel, Ready> kernels_;
-  std::vector<cl_event> given_;  // since the last submission
+  std::vector<cl_event> given_;  // events since the last submission
   std::deque<Submission> submitted_;
   uint64_t last_ = 0;
   Status lost_;  // failure of a command: everything after it fails
