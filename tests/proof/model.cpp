@@ -24,7 +24,7 @@ SequenceModel::SequenceModel(const ModelOptions& options, Calls calls)
     settings.ranks = options.ranks;
     settings.oversubscribed = options.oversubscribed;
     settings.store_target = StoreTarget::kCache;
-    auto memory = std::make_unique<WatchedMemory>(witness_, rank, sizes_of(options.limits));
+    auto memory = std::make_unique<WatchedLaneMemory>(witness_, rank, sizes_of(options.limits));
     ranks_.emplace_back().lane = std::make_unique<WatchedLane>(
         settings, transport_, std::move(memory), std::make_unique<NoMessages>(),
         WatchedComponents{witness_, rank, options.omission});

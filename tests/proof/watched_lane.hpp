@@ -99,9 +99,9 @@ class WatchedSlots : public SlotAllocator {
 };
 
 // Ranks read buffers of one another by it, which have no content.
-class WatchedMemory final : public LaneMemory {
+class WatchedLaneMemory final : public LaneMemory {
  public:
-  WatchedMemory(Witness& witness, int rank, LaneMemorySizes sizes)
+  WatchedLaneMemory(Witness& witness, int rank, LaneMemorySizes sizes)
       : witness_(witness), rank_(rank), sizes_(sizes) {}
   [[nodiscard]] std::span<const Rank> ranks() const override { return witness_.shared(); }
   [[nodiscard]] LaneMemorySizes sizes() const override { return sizes_; }

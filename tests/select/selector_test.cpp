@@ -23,7 +23,7 @@ Problem problem_of(Collective collective, uint64_t bytes, int ranks = 4) {
   problem.limits = {.slots = {.call_bytes = 32 << 10},
                     .window_bytes = 1 << 20,
                     .chunk_bytes = 256 << 10,
-                    .stream_bytes = 8 << 20};
+                    .non_temporal_bytes = 8 << 20};
   return problem;
 }
 
@@ -105,7 +105,7 @@ TEST(OtherRoute, IsNoneOfWhatTheUserHasChosen) {
 }
 
 std::string_view with_other_stores(const Selector& selector, Problem problem) {
-  problem.limits.tries_streams = true;
+  problem.limits.tries_non_temporal = true;
   const Algorithm* algorithm = selector.choose(problem).with_other_stores;
   return algorithm == nullptr ? "none" : algorithm->name;
 }
@@ -141,7 +141,8 @@ TEST(OtherStores, AreTriedUnlessASizeIsGiven) {
   const Problem problem = problem_of(Collective::kBroadcast, 4 << 20);
   EXPECT_EQ(with_other_stores(*selector_with({{"TUTTI_ADAPT", "0"}}), problem), "none");
   const auto tries = [](std::map<std::string, std::string> variables) {
-    return limits_of(*read_environment(fake_environment(std::move(variables))), 2, 2).tries_streams;
+    return limits_of(*read_environment(fake_environment(std::move(variables))), 2, 2)
+        .tries_non_temporal;
   };
   EXPECT_TRUE(tries({}));
   EXPECT_TRUE(tries({{"TUTTI_STREAM_BYTES", "auto"}}));
