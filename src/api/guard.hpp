@@ -15,7 +15,7 @@
 #include "core/caught.hpp"
 #include "core/fork.hpp"
 #include "core/status.hpp"
-#include "exec/completion.hpp"
+#include "exec/operation.hpp"
 #include "views/device_collective.hpp"
 #include "views/device_message.hpp"
 #include "views/view_queue.hpp"

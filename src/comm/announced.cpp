@@ -49,7 +49,7 @@ Fetches::Fetch* Fetches::begin(const MessageArguments& receive, const Transfer& 
     made = begun_.back().get();
     made->receive = started;
   } catch (...) {
-    messages_.health_.fail_by_exception("its messages");
+    health_.fail_by_exception("its messages");
     return nullptr;
   }
   if (made->gets) {
@@ -67,8 +67,8 @@ void Fetches::start_or_fail(Message& message) {
   try {
     begun = message.start(StartedFor::kCaller);
   } catch (...) {
-    messages_.health_.fail_by_exception("its messages");
-    begun = messages_.health_.cause_for_call();
+    health_.fail_by_exception("its messages");
+    begun = health_.cause_for_call();
   }
   if (!begun.ok()) message.fail(begun);
 }
@@ -92,30 +92,30 @@ void Fetches::begin_announced(std::span<BlockingMessage> messages) {
 Status Fetches::settled(BlockingMessage& message, Status error) {
   if (number_announced(message.transfer) == 0) return error;
   Fetch* const fetched = begin(message.arguments, message.transfer, nullptr);
-  if (fetched == nullptr) return messages_.health_.cause_for_call();
+  if (fetched == nullptr) return health_.cause_for_call();
   if (fetched->gets) {
-    error = messages_.wait(*fetched->gets, kNever);
+    error = fetched->gets->wait(kNever);
     if (error.ok() && message.info != nullptr) {
       *message.info = received_by(message.transfer, fetched->gets->received().count);
     }
   }
-  const Status asked = messages_.wait(fetched->asks, kNever);
+  const Status asked = fetched->asks.wait(kNever);
   forget(&message.transfer);
   return error.ok() ? asked : error;
 }
 
 bool Fetches::goes_on(Message& message, Status& error) {
-  if (number_announced(message.transfer_) == 0) return false;
-  if (message.meets_announced_ && is_of_its_type(message.arguments_, message.transfer_)) {
-    message.received_ = received_by(message.transfer_, 0);
+  if (number_announced(message.transfer()) == 0) return false;
+  if (message.meets_announced() && is_of_its_type(message.arguments(), message.transfer())) {
+    message.set_received(received_by(message.transfer(), 0));
     error = {};
     return false;
   }
   forget(nullptr);
   // Asked before: once the fetch has begun, another thread may end the message and forget both.
-  const bool gets = is_of_its_type(message.arguments_, message.transfer_);
-  if (begin(message.arguments_, message.transfer_, &message) != nullptr) return gets;
-  error = messages_.health_.cause_for_call();
+  const bool gets = is_of_its_type(message.arguments(), message.transfer());
+  if (begin(message.arguments(), message.transfer(), &message) != nullptr) return gets;
+  error = health_.cause_for_call();
   return false;
 }
 
@@ -124,27 +124,15 @@ void Fetches::end(tutti_status /*status*/, const char* /*error*/, void* fetch) {
   Message& message = *fetched.receive;
   const Status status = fetched.gets->status();
   if (status.ok()) {
-    message.received_ = received_by(message.transfer_, fetched.gets->received().count);
+    message.set_received(received_by(message.transfer(), fetched.gets->received().count));
   }
   fetched.over = true;
-  fetched.all.messages_.complete(message, status);
+  message.complete(status);
 }
 
 const Transfer* Message::announcement() const {
   const bool met = meets_announced_ && status().ok() && number_announced(transfer_) != 0;
   return met ? &transfer_ : nullptr;
-}
-
-Status Messages::announce(Message& message, uint32_t number) {
-  if (health_.stopped())
-    return health_.cause_for_call().with_context(describe(message.arguments_, transport_));
-  application_calls();
-  const std::function<void()> post = [&] {
-    const Tag tag = tag_of(message.arguments_) | static_cast<Tag>(number) << kAnnouncedShift;
-    endpoint_->send(message.arguments_.peer, tag, nullptr, 0, message.transfer_);
-  };
-  start_by(message, post);
-  return {};
 }
 
 }  // namespace tutti

@@ -6,9 +6,10 @@
 // of the user.
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <vector>
 
-#include "comm/message_tag.hpp"
 #include "comm/messages.hpp"
 
 namespace tutti {
@@ -46,8 +47,8 @@ inline tutti_recv_info received_by(const Transfer& met, size_t count) {
 // come to the receive's buffer.
 class Fetches {
  public:
-  // Outlives it.
-  explicit Fetches(Messages& messages) : messages_(messages) {}
+  // Both outlive it.
+  Fetches(Messages& messages, Health& health) : messages_(messages), health_(health) {}
 
   // Asks for those of blocking messages that are done.
   void begin_announced(std::span<BlockingMessage> messages);
@@ -77,6 +78,7 @@ class Fetches {
   static void end(tutti_status status, const char* error, void* fetch);
 
   Messages& messages_;
+  Health& health_;
   BriefLock lock_;                             // held for a moment only
   std::vector<std::unique_ptr<Fetch>> begun_;  // guarded by lock_
 };

@@ -194,14 +194,12 @@ class Maker {
                            Lanes::create(*parts_.connection, parts_.rank, parts_.ranks, inputs_,
                                          environment_.staging, parts_.config.name));
     if (environment_.spread && inputs_.oversubscribed()) spread_over(inputs_.cores);
-    const ExecutorSettings settings = executor_settings();
     parts_.executor =
-        std::make_unique<Executor>(settings, traced(parts_.lanes->take()), parts_.lanes->choose(),
-                                   transport(), *parts_.health, *workers_);
+        std::make_unique<Executor>(executor_settings(), traced(parts_.lanes->take()),
+                                   parts_.lanes->choose(), transport(), *parts_.health, *workers_);
     parts_.executor->set_timeout(parts_.config.timeout_ms);
-    parts_.messages = std::make_unique<Messages>(
-        parts_.rank, transport(), std::move(endpoint_), *parts_.health, *parts_.executor, *workers_,
-        settings.caller_budget, settings.worker_budget, settings.wait_report);
+    parts_.messages = std::make_unique<Messages>(std::move(endpoint_), transport(), *parts_.health,
+                                                 *parts_.executor);
     return {};
   }
 

@@ -1,11 +1,26 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The tag that a message carries, and how a receive reads it.
+// A message: its arguments, the tag that it carries, and how a receive reads that.
 #pragma once
 
-#include "comm/messages.hpp"
+#include <string>
+
+#include "core/types.hpp"
+#include "transports/transport.hpp"
 
 namespace tutti {
+
+struct MessageArguments {
+  bool sends = false;
+  bool synchronous = false;  // a started send that is done only once its receive has taken it
+  DataType type = DataType::kUint8;
+  int peer = 0;            // TUTTI_ANY_SOURCE for a receive from anybody
+  int tag = 0;             // TUTTI_ANY_TAG for a receive with any tag
+  void* buffer = nullptr;  // only read by a send
+  uint64_t count = 0;
+};
+// The arguments in words: "recv (16 float32 from rank 3, tag 7)".
+std::string describe(const MessageArguments& arguments, const Transport& transport);
 
 // A message's tag, from the lowest bit: 31 bits of the user's tag, then one that hides it from the
 // user's receives (comm/announced.hpp). 8 bits of the element type follow, so that a receive can

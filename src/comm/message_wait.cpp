@@ -5,7 +5,6 @@
 
 #include <bit>
 
-#include "comm/message_tag.hpp"
 #include "comm/messages.hpp"
 #include "transports/names.hpp"
 
@@ -21,14 +20,6 @@ void PendingMessage::fill(Wait& wait) const {
       arguments_.tag == TUTTI_ANY_TAG ? UINT64_MAX : static_cast<uint64_t>(arguments_.tag);
 }
 
-std::optional<MessageEnvelope> unexpected_of(const Endpoint& endpoint,
-                                             const MessageArguments& arguments) {
-  if (arguments.sends || is_hidden(arguments)) return std::nullopt;
-  const int peer = arguments.peer == TUTTI_ANY_SOURCE ? kAnySource : arguments.peer;
-  const std::optional<MessageEnvelope> unexpected = endpoint.first_unexpected(peer);
-  return unexpected && (unexpected->tag & kHiddenTag) == 0 ? unexpected : std::nullopt;
-}
-
 CallRecord record_of(const MessageEnvelope& message) {
   CallRecord record{};
   record.type = static_cast<uint8_t>(message.tag >> kTypeShift & kTypeMask);
@@ -42,50 +33,51 @@ CallRecord record_of(const MessageEnvelope& message) {
 
 void PendingMessage::look(Wait& wait) const {
   fill(wait);
-  const std::optional<MessageEnvelope> unexpected = messages_.unexpected_by(arguments_);
+  const std::optional<MessageEnvelope> unexpected = endpoint_.unexpected_by(arguments_);
   wait.has_told = unexpected ? 1 : 0;
   wait.last = unexpected ? record_of(*unexpected) : CallRecord{};
   if (wait.record.root < 0) return;
   wait.awaited[0] = wait.record.root;
-  if (transport_.notes(wait.record.root, 0) == nullptr) {
-    set_place(wait, transport_.process(wait.record.root));
+  if (endpoint_.transport().notes(wait.record.root, 0) == nullptr) {
+    set_place(wait, endpoint_.transport().process(wait.record.root));
   }
 }
 
+std::string PendingMessage::what() const { return describe(arguments_, endpoint_.transport()); }
+
 std::string PendingMessage::whom() const {
-  const std::optional<MessageEnvelope> unexpected = messages_.unexpected_by(arguments_);
+  const std::optional<MessageEnvelope> unexpected = endpoint_.unexpected_by(arguments_);
   const std::string instead = unexpected ? describe_unexpected(record_of(*unexpected)) : "";
   if (arguments_.peer == TUTTI_ANY_SOURCE) {
     return "no rank has sent it anything that it takes" + instead;
   }
-  const PeerProcess& peer = transport_.process(arguments_.peer);
+  const PeerProcess& peer = endpoint_.transport().process(arguments_.peer);
   std::string text = fmt::format("{} has {}", name_of(arguments_.peer, peer),
                                  arguments_.sends ? "not taken it" : "sent nothing that it takes");
-  return text + instead + state_behind(transport_, arguments_.peer);
+  return text + instead + state_behind(endpoint_.transport(), arguments_.peer);
 }
 
-PendingMessage PendingFirst::first() const {
-  return {pending_.front().arguments, transport_, messages_};
-}
+PendingMessage PendingFirst::first() const { return {pending_.front().arguments, endpoint_}; }
 
 void PendingStarted::fill(Wait& wait) const {
   const std::optional<MessageArguments> first = messages_.first_under_way();
-  if (first) PendingMessage(*first, transport_, messages_).fill(wait);
+  if (first) PendingMessage(*first, endpoint_).fill(wait);
 }
 
 void PendingStarted::look(Wait& wait) const {
   const std::optional<MessageArguments> first = messages_.first_under_way();
-  if (first) PendingMessage(*first, transport_, messages_).look(wait);
+  if (first) PendingMessage(*first, endpoint_).look(wait);
 }
 
 std::string PendingStarted::what() const {
   const std::optional<MessageArguments> first = messages_.first_under_way();
-  return first ? "the destruction of it, for " + describe(*first, transport_) : "its destruction";
+  return first ? "the destruction of it, for " + describe(*first, endpoint_.transport())
+               : "its destruction";
 }
 
 std::string PendingStarted::whom() const {
   const std::optional<MessageArguments> first = messages_.first_under_way();
-  return first ? PendingMessage(*first, transport_, messages_).whom() : "";
+  return first ? PendingMessage(*first, endpoint_).whom() : "";
 }
 
 WaitNote* MessageNotes::take() {

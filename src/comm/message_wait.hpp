@@ -7,44 +7,37 @@
 #include <optional>
 #include <span>
 
+#include "comm/message_tag.hpp"
 #include "exec/wait_reporter.hpp"
 
 namespace tutti {
 
-struct MessageArguments;
 struct BlockingMessage;
+class MessageEndpoint;
 class Messages;
 
-// A message's arguments in words: "recv (16 float32 from rank 3, tag 7)".
-std::string describe(const MessageArguments& arguments, const Transport& transport);
-
-// The first message of a receive's peer that has come and that no receive takes: very likely the
-// one that was meant, with another tag. A send has none.
-std::optional<MessageEnvelope> unexpected_of(const Endpoint& endpoint,
-                                             const MessageArguments& arguments);
 // The number, type, source and tag of an unexpected message, as Wait::last has them.
 CallRecord record_of(const MessageEnvelope& message);
 
 class PendingMessage final : public PendingWait {
  public:
-  PendingMessage(const MessageArguments& arguments, Transport& transport, Messages& messages)
-      : arguments_(arguments), transport_(transport), messages_(messages) {}
+  PendingMessage(const MessageArguments& arguments, MessageEndpoint& endpoint)
+      : arguments_(arguments), endpoint_(endpoint) {}
   void fill(Wait& wait) const override;
   void look(Wait& wait) const override;
-  [[nodiscard]] std::string what() const override { return describe(arguments_, transport_); }
+  [[nodiscard]] std::string what() const override;
   [[nodiscard]] std::string whom() const override;
 
  private:
   const MessageArguments& arguments_;
-  Transport& transport_;
-  Messages& messages_;
+  MessageEndpoint& endpoint_;
 };
 
 // The first of several: those that are over are taken from the front of `pending` meanwhile.
 class PendingFirst final : public PendingWait {
  public:
-  PendingFirst(const std::span<BlockingMessage>& pending, Transport& transport, Messages& messages)
-      : pending_(pending), transport_(transport), messages_(messages) {}
+  PendingFirst(const std::span<BlockingMessage>& pending, MessageEndpoint& endpoint)
+      : pending_(pending), endpoint_(endpoint) {}
   void fill(Wait& wait) const override { first().fill(wait); }
   void look(Wait& wait) const override { first().look(wait); }
   [[nodiscard]] std::string what() const override { return first().what(); }
@@ -54,23 +47,22 @@ class PendingFirst final : public PendingWait {
   [[nodiscard]] PendingMessage first() const;
 
   const std::span<BlockingMessage>& pending_;
-  Transport& transport_;
-  Messages& messages_;
+  MessageEndpoint& endpoint_;
 };
 
 // The first of those that were started and that nobody waits for but who destroys the communicator.
 class PendingStarted final : public PendingWait {
  public:
-  PendingStarted(Transport& transport, Messages& messages)
-      : transport_(transport), messages_(messages) {}
+  PendingStarted(Messages& messages, MessageEndpoint& endpoint)
+      : messages_(messages), endpoint_(endpoint) {}
   void fill(Wait& wait) const override;
   void look(Wait& wait) const override;
   [[nodiscard]] std::string what() const override;
   [[nodiscard]] std::string whom() const override;
 
  private:
-  Transport& transport_;
   Messages& messages_;
+  MessageEndpoint& endpoint_;
 };
 
 // Notes by which several threads of this rank say that they wait for messages, each in one of its

@@ -4,6 +4,7 @@
 #include "comm/messages.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <mutex>
 #include <utility>
 
@@ -21,36 +22,73 @@ constexpr double kLookApart = 8;
 
 }  // namespace
 
-Status Message::start(StartedFor whom) { return messages_.submit(*this, whom); }
-Status Message::wait_inside(int64_t timeout_ms) { return messages_.wait(*this, timeout_ms); }
-HelpedProgress& Message::progress() const { return messages_; }
+// ---- one message -------------------------------------------------------------------------------
+
 bool Message::cancel() {
   if (done() || !messages_.cancel(*this)) return false;
   (void)wait(kNever);
   return true;
 }
 
-Messages::Messages(int rank, Transport& transport, std::unique_ptr<Endpoint> endpoint,
-                   Health& health, Executor& executor, WorkerPool& workers,
-                   const SpinBudget& caller_budget, const SpinBudget& worker_budget,
-                   const WaitReportSettings& wait_report)
-    : HelpedProgress(workers),
-      rank_(rank),
-      transport_(transport),
-      health_(health),
-      executor_(executor),
-      caller_budget_(caller_budget),
-      worker_budget_(worker_budget),
-      wait_report_(wait_report),
-      notes_(transport.notes(rank, 0)),
-      endpoint_(std::move(endpoint)),
-      fetches_(std::make_unique<Fetches>(*this)) {}
+void Message::post(MessageEndpoint& endpoint) {
+  transfer_ = {};
+  transfer_.synchronous = arguments_.synchronous;
+  if (announced_as_ != 0) [[unlikely]] {
+    endpoint.announce(arguments_, announced_as_, transfer_);
+  } else {
+    endpoint.post(arguments_, transfer_);
+  }
+  if (!transfer_.done) deadline_ms_ = rough_deadline_ms(endpoint.timeout_ms());
+}
+
+// ---- all that are under way --------------------------------------------------------------------
+
+Messages::Messages(std::unique_ptr<Endpoint> endpoint, Transport& transport, Health& health,
+                   Executor& executor)
+    : HelpedProgress(executor.workers(), *transport.bell(executor.settings().context.rank),
+                     executor.settings().caller_budget),
+      endpoint_(std::move(endpoint), transport, health, executor),
+      fetches_(std::make_unique<Fetches>(*this, health)),
+      blocking_(endpoint_, *fetches_) {}
 
 Messages::~Messages() { workers_forget_this(); }
 
+void Messages::run(std::span<BlockingMessage> messages) {
+  if (endpoint_.health().stopped()) {
+    for (BlockingMessage& message : messages) {
+      message.transfer.status = endpoint_.health().cause_for_call().with_context(
+          describe(message.arguments, endpoint_.transport()));
+    }
+  } else if (idle()) {
+    blocking_.run(messages);
+  } else {
+    run_queued(messages);
+  }
+}
+
+void Messages::run_queued(std::span<BlockingMessage> messages) {
+  std::deque<Message> queued;
+  for (BlockingMessage& message : messages) queued.emplace_back(*this, message.arguments);
+  for (Message& message : queued) {
+    try {
+      start(message);
+    } catch (const std::bad_alloc&) {  // messages that have begun must be seen to their end
+      message.fail({Code::kOutOfMemory, "no memory to begin it"});
+    }
+  }
+  for (size_t i = 0; i < messages.size(); ++i) {
+    messages[i].transfer.status = wait(queued[i], kNever);
+    if (messages[i].info != nullptr && messages[i].status().ok()) {
+      *messages[i].info = queued[i].received();
+    }
+  }
+}
+
 Status Messages::submit(Message& message, StartedFor whom) {
-  if (health_.stopped())
-    return health_.cause_for_call().with_context(describe(message.arguments_, transport_));
+  if (endpoint_.health().stopped()) {
+    return endpoint_.health().cause_for_call().with_context(
+        describe(message.arguments(), endpoint_.transport()));
+  }
   application_calls();
   const bool has_callback = start(message);
   if (whom == StartedFor::kCaller) return {};
@@ -59,34 +97,27 @@ Status Messages::submit(Message& message, StartedFor whom) {
 }
 
 // Only posts the message and polls nothing. A poll might copy a long message that has come before
-// the next one is posted, which the peer may wait for. Returns as Completion::reset().
+// the next one is posted, which the peer may wait for. Returns as Completion::activate().
 bool Messages::start(Message& message) {
-  return start_by(message, [&] { post(message.arguments_, message.transfer_); });
-}
-
-template <typename Post>
-bool Messages::start_by(Message& message, const Post& post) {
-  const bool has_callback = message.reset();
-  message.transfer_ = {};
-  message.transfer_.synchronous = message.arguments_.synchronous;
+  const bool has_callback = message.activate();
   Status status;
   try {
-    const std::lock_guard lock(lock_);
+    const std::lock_guard lock(endpoint_.lock());
     // A posted message must be in the list, so there has to be room first.
     if (active_.size() == active_.capacity()) active_.reserve(2 * active_.size() + 8);
-    post();
-    if (!message.transfer_.done) {
-      message.deadline_ms_ = rough_deadline_ms(executor_.timeout_ms());
+    message.post(endpoint_);
+    if (!message.transfer().done) {
       active_.push_back(&message);
+      endpoint_.count_started(1);
       one_begins();
       return has_callback;
     }
-    status = outcome(message.arguments_, message.transfer_, &message.received_, transport_);
+    status = message.outcome(endpoint_.transport());
   } catch (...) {  // nobody would ever end it
     message.did_not_start();
     throw;
   }
-  if (!status.ok() && number_announced(message.transfer_) != 0) [[unlikely]] {
+  if (!status.ok() && number_announced(message.transfer()) != 0) [[unlikely]] {
     one_begins();
     if (fetches_->goes_on(message, status)) return has_callback;
     one_is_over();
@@ -94,8 +125,6 @@ bool Messages::start_by(Message& message, const Post& post) {
   message.complete_at_once(std::move(status));
   return has_callback;
 }
-// Instance for announced.cpp.
-template bool Messages::start_by(Message&, const std::function<void()>&);
 
 bool Messages::drive(int worker) { return needs(worker) && push(By::kWorker); }
 
@@ -104,12 +133,12 @@ bool Messages::push(By by) {
   Message* ended = nullptr;
   {
     // Whoever holds it is polling.
-    const std::unique_lock lock(lock_, std::try_to_lock);
+    const std::unique_lock lock(endpoint_.lock(), std::try_to_lock);
     if (!lock.owns_lock()) return false;
     ended = poll_locked(by);
   }
   const bool any = ended != nullptr;
-  while (ended != nullptr) end(*std::exchange(ended, ended->next_ended_));
+  while (ended != nullptr) end(*std::exchange(ended, ended->next_ended));
   return any;
 }
 
@@ -118,9 +147,9 @@ bool Messages::push(By by) {
 bool Messages::poll_for_active() {
   bool moved = false;
   for (Message* message : active_) {
-    if (message->transfer_.done) continue;
-    moved |= endpoint_->poll_for(message->transfer_);
-    if (!message->transfer_.done) break;
+    if (message->transfer().done) continue;
+    moved |= endpoint_.poll_for(message->transfer());
+    if (!message->transfer().done) break;
   }
   return moved;
 }
@@ -130,10 +159,10 @@ Message* Messages::poll_locked(By by) {
   try {
     if (poll_for_active()) {
       note_move();
-      if (waiting_here_.load(std::memory_order_relaxed) > 0) wake_this_rank();
+      if (endpoint_.has_blocked(0)) wake_this_rank();
     }
   } catch (...) {
-    health_.fail_by_exception("its messages");
+    endpoint_.health().fail_by_exception("its messages");
   }
   if (active_.size() <= kFewActive) [[likely]]
     return take_ended(by);
@@ -148,143 +177,88 @@ Message* Messages::poll_locked(By by) {
 Message* Messages::take_ended(By by) {
   Message* first = nullptr;
   Message** last = &first;
-  std::erase_if(active_, [&](Message* message) {
+  const size_t ended = std::erase_if(active_, [&](Message* message) {
     if (!is_over(*message, by)) return false;
     *last = message;
-    last = &message->next_ended_;
+    last = &message->next_ended;
     *last = nullptr;
     return true;
   });
+  endpoint_.count_started(-static_cast<ptrdiff_t>(ended));
   return first;
 }
 
 // Whether it is done; gives it up if it has to be. What a worker ends the application does not know
 // yet: its next call is no answer to that.
 bool Messages::is_over(Message& message, By by) {
-  if (message.transfer_.done) return true;
+  if (message.transfer().done) return true;
+  Health& health = endpoint_.health();
   Status reason;
-  if (health_.stopped()) {
-    reason = by == By::kWorker ? health_.cause() : health_.cause_for_call();
-  } else if (message.deadline_ms_ != kNever && rough_ms() >= message.deadline_ms_) {
-    reason = late(message.arguments_);
+  if (health.stopped()) {
+    reason = by == By::kWorker ? health.cause() : health.cause_for_call();
+  } else if (message.is_late()) {
+    reason = endpoint_.late(message.arguments());
   }
-  if (!reason.ok()) give_up(message.transfer_, std::move(reason));
-  return message.transfer_.done;
-}
-
-void Messages::leave() {
-  const std::lock_guard lock(lock_);
-  endpoint_->leave({});
-}
-
-Status Messages::late(const MessageArguments& arguments) const {
-  const std::optional<MessageEnvelope> unexpected = unexpected_of(*endpoint_, arguments);
-  return Status::format(Code::kTimeout, "nothing came of it in {} ms{}", executor_.timeout_ms(),
-                        unexpected ? describe_unexpected(record_of(*unexpected)) : "");
+  if (!reason.ok()) endpoint_.give_up(message.transfer(), std::move(reason));
+  return message.transfer().done;
 }
 
 Result<std::optional<MessageEnvelope>> Messages::probe(const MessageArguments& receive) {
-  if (health_.stopped()) return health_.cause_for_call();
+  if (endpoint_.health().stopped()) return endpoint_.health().cause_for_call();
   application_calls();
-  std::optional<MessageEnvelope> found;
-  bool moved = false;
-  Status gone;
-  {
-    const std::lock_guard lock(lock_);
-    try {
-      moved = endpoint_->poll();
-    } catch (...) {
-      health_.fail_by_exception("its messages");
-      return health_.cause_for_call();
-    }
-    const Tag mask = receive.tag == TUTTI_ANY_TAG ? kHiddenTag : kMatchedTag;
-    const int peer = receive.peer == TUTTI_ANY_SOURCE ? kAnySource : receive.peer;
-    found = endpoint_->first_unexpected(peer, tag_of(receive), mask);
-    if (!found && peer != rank_) {
-      endpoint_->await(peer);
-      if (peer == kAnySource ? endpoint_->all_have_left() : endpoint_->has_left(peer)) {
-        gone = {Code::kPeerFailed, "whoever could send it has destroyed its communicator"};
-      }
-    }
-  }
-  if (moved) wake_this_rank();
-  if (!found && !gone.ok()) return gone;
-  return found;
+  return endpoint_.probe(receive);
 }
 
 // A receive that has met a message goes on: its sender may wait for that.
 bool Messages::cancel(Message& message) {
   {
-    const std::lock_guard lock(lock_);
-    Transfer& transfer = message.transfer_;
+    const std::lock_guard lock(endpoint_.lock());
+    Transfer& transfer = message.transfer();
     if (message.done() || message.sends() || transfer.done || transfer.source >= 0) return false;
-    give_up(transfer, {});
-    transfer.tag = tag_of(message.arguments_);
+    endpoint_.give_up(transfer, {});
+    transfer.tag = tag_of(message.arguments());
   }
   push(By::kApplication);
   return true;
 }
 
-std::optional<MessageEnvelope> Messages::unexpected_by(const MessageArguments& arguments) {
-  const std::lock_guard lock(lock_);
-  return unexpected_of(*endpoint_, arguments);
-}
-
-void Messages::give_up(Transfer& transfer, Status reason) {
-  endpoint_->cancel(transfer);
-  transfer.done = true;
-  transfer.status = std::move(reason);
-}
-
 void Messages::end(Message& message) {
-  Status status = outcome(message.arguments_, message.transfer_, &message.received_, transport_);
+  Status status = message.outcome(endpoint_.transport());
   if (!status.ok() && fetches_->goes_on(message, status)) [[unlikely]]
     return;
-  complete(message, std::move(status));
+  message.complete(std::move(status));
 }
-
-void Messages::complete(Message& message, Status status) {
-  const bool over = message.complete(std::move(status));
-  wake_this_rank();
-  if (over) one_is_over();
-}
-
-void Messages::wake_this_rank() { ring_after_store(*transport_.bell(rank_), caller_budget_); }
 
 Status Messages::wait(Message& message, int64_t timeout_ms) {
-  if (message.done() || poll_briefly(message, caller_budget_)) return message.status();
-  const PendingMessage awaiting(message.arguments_, transport_, *this);
-  ReportedMessageWait reported(notes_, wait_report_, awaiting);
-  Waiter waiter = this->waiter(caller_budget_);
+  if (message.done() || poll_briefly(message)) return message.status();
+  const PendingMessage awaiting(message.arguments(), endpoint_);
+  ReportedMessageWait reported(endpoint_.notes(), endpoint_.settings().wait_report, awaiting);
+  Waiter waiter = waiter_of_caller();
   waiter.slow = &reported;
   waiter.timeout_ms = timeout_ms;
-  const auto name = [&] { return describe(message.arguments_, transport_); };
-  const WaitEnd end = help_to_end(message, waiter, health_, name);
-  if (end == WaitEnd::kInterrupted && message.status().ok()) return health_.cause_for_call();
+  const auto name = [&] { return describe(message.arguments(), endpoint_.transport()); };
+  const WaitEnd end = help_to_end(message, waiter, endpoint_.health(), name);
+  if (end == WaitEnd::kInterrupted && message.status().ok())
+    return endpoint_.health().cause_for_call();
   if (end != WaitEnd::kDeadline) return message.status();
   return Status::format(Code::kTimeout, "{} is not complete after {} ms", name(), timeout_ms);
 }
 
 std::optional<MessageArguments> Messages::first_under_way() {
-  const std::lock_guard lock(lock_);
+  const std::lock_guard lock(endpoint_.lock());
   if (active_.empty()) return std::nullopt;
-  return active_.front()->arguments_;
+  return active_.front()->arguments();
 }
 
 Status Messages::drain() {
-  const PendingStarted awaiting(transport_, *this);
-  ReportedMessageWait reported(notes_, wait_report_, awaiting);
-  Waiter waiter = this->waiter(caller_budget_);
+  const PendingStarted awaiting(*this, endpoint_);
+  ReportedMessageWait reported(endpoint_.notes(), endpoint_.settings().wait_report, awaiting);
+  Waiter waiter = waiter_of_caller();
   waiter.slow = &reported;
-  waiter.timeout_ms = executor_.timeout_ms();
-  return help_until_idle(health_, waiter, "messages");
+  waiter.timeout_ms = endpoint_.timeout_ms();
+  return help_until_idle(endpoint_.health(), waiter, "messages");
 }
 
 bool Messages::has_work(int worker) const { return worker == 0 && !idle(); }
-
-// poll_locked() looks at the stop flags, and ends every message when they are set.
-Waiter Messages::waiter(const SpinBudget& budget) const {
-  return health_.waiter_for_driven(budget, !endpoint_->rings_bell(), kNever);
-}
 
 }  // namespace tutti

@@ -1,11 +1,18 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// How something that was started ends: the common part of collective operations and messages, and
-// what a tutti_request_t refers to.
+// The life of what was started: the common part of collective operations and messages, and what a
+// tutti_request_t refers to. It is in one word, which only these functions change:
 //
-// A completion may outlive the HelpedProgress that carries it out. So a thread that helps *visits*
-// the completion, which it can do only while that is active. An activation is over once it is done
-// and its last visitor has left. When all are over, the HelpedProgress may be destroyed.
+//   state_             is                                    set by
+//   0                  never started                         -
+//   kActive            under way                             activate()
+//   kActive | kEnded   its outcome known, its function runs  complete() or complete_at_once()
+//   kEnded             done, until the next activate()       the same, after the function
+//   + n * kVisitor     n threads in wait() or help()         Visit, only while it is active
+//
+// A completion may outlive the HelpedProgress that carries it out, which visitors use. So an
+// activation is *over* when it is done and its last visitor has left. Whoever comes last of these
+// tells the HelpedProgress, which may be destroyed when all are over.
 #pragma once
 
 #include <atomic>
@@ -26,15 +33,16 @@ class HelpedProgress;
 
 class Completion {
  public:
+  explicit Completion(HelpedProgress& progress) : progress_(progress) {}
   virtual ~Completion() = default;
 
   // Begins an activation; it must not be active.
   virtual Status start(StartedFor whom) = 0;
   // Ends the activation after an error of start(), which may have come half way.
-  void did_not_start() { state_.store(0, std::memory_order_release); }
+  void did_not_start() { state_.fetch_and(~kActive, std::memory_order_release); }
   // Instead of start(): the activation ends with this error before it has begun.
   void fail(Status status) {
-    reset();
+    activate();
     complete_at_once(std::move(status));
   }
   // Waits for the end of the activation, helping it along; kTimeout after timeout_ms (kNever: no
@@ -54,7 +62,7 @@ class Completion {
   [[nodiscard]] const Status& status() const { return status_; }
   // Returns, once done, when the last thread that has waited for it is out.
   void await_visitors() const {
-    if (state_.load(std::memory_order_acquire) != 0) [[unlikely]]
+    if (!has_no_visitor()) [[unlikely]]
       await_last_visitor();
   }
 
@@ -70,83 +78,69 @@ class Completion {
     std::unique_lock lock(lock_);
     function_.store(function, std::memory_order_relaxed);
     context_ = context;
-    const bool finished = finished_;
+    const bool ended = (state_.load(std::memory_order_relaxed) & kEnded) != 0;
     lock.unlock();
     if (function == nullptr) return;
-    if (finished) {
+    if (ended) {
       call(function, context);
     } else {
       wake_workers();
     }
   }
 
- protected:
-  // The object that carries it out.
-  [[nodiscard]] virtual HelpedProgress& progress() const = 0;
-  // Waits like wait(), as a visitor.
-  virtual Status wait_inside(int64_t timeout_ms) = 0;
-
-  // Ends the activation, once. Returns whether it is over, as nobody is inside; else its last
-  // visitor tells progress(). The object may be gone afterwards.
-  [[nodiscard]] bool complete(Status status) {
-    std::unique_lock lock(lock_);
-    status_ = std::move(status);
-    finished_ = true;
-    const auto function = function_.load(std::memory_order_relaxed);
-    void* const context = context_;
-    lock.unlock();
-    call_at_end(function, context);
-    return state_.fetch_sub(kActive, std::memory_order_acq_rel) == kActive;
-  }
-  // Completes without a lock, in the thread that starts it, while no other knows of the activation.
-  void complete_at_once(Status status) {
-    status_ = std::move(status);
-    finished_ = true;
-    call_at_end(function_.load(std::memory_order_relaxed), context_);
-    state_.store(0, std::memory_order_release);
-  }
-  // Makes it active again, without a lock, too. Returns whether it has a completion function.
-  bool reset() {
+  // ---- for who carries it out
+  // Begins the activation, without a lock. Returns whether there is a completion function.
+  bool activate() {
     status_ = {};
-    finished_ = false;
     state_.store(kActive, std::memory_order_relaxed);
     return function_.load(std::memory_order_relaxed) != nullptr;
   }
+  // Ends the activation, once, after the completion function. The object may be gone then.
+  void complete(Status status);
+  // Completes without a lock, in the thread that starts it, while no other knows of the activation.
+  void complete_at_once(Status status) {
+    status_ = std::move(status);
+    state_.store(kActive | kEnded, std::memory_order_relaxed);
+    call_at_end(function_.load(std::memory_order_relaxed), context_);
+    state_.store(kEnded, std::memory_order_release);
+  }
+
+ protected:
+  // Waits like wait(), as a visitor.
+  virtual Status wait_inside(int64_t timeout_ms) = 0;
 
  private:
   // Bits of state_. The count of visitors is in those from kVisitor on.
   static constexpr uint32_t kActive = 1;
-  static constexpr uint32_t kVisitor = 2;
+  static constexpr uint32_t kEnded = 2;
+  static constexpr uint32_t kVisitor = 4;
 
   // A visit. While it lasts, the HelpedProgress stays.
   class Visit {
    public:
-    explicit Visit(Completion& visited) : visited_(visited), inside_(visited.enter()) {}
+    explicit Visit(Completion& visited) : visited_(visited) {
+      uint32_t state = visited.state_.load(std::memory_order_acquire);
+      while ((state & kActive) != 0 && !inside_) {
+        inside_ = visited.state_.compare_exchange_weak(state, state + kVisitor,
+                                                       std::memory_order_acquire);
+      }
+    }
     Visit(const Visit&) = delete;
     Visit& operator=(const Visit&) = delete;
     ~Visit() {
-      if (inside_) visited_.exit();
+      if (inside_) visited_.leave();
     }
     // Whether it has begun: the completion was active.
     [[nodiscard]] bool inside() const { return inside_; }
 
    private:
     Completion& visited_;
-    const bool inside_;
+    bool inside_ = false;
   };
-  bool enter() {
-    uint32_t state = state_.load(std::memory_order_acquire);
-    while ((state & kActive) != 0) {
-      if (state_.compare_exchange_weak(state, state + kVisitor, std::memory_order_acquire)) {
-        return true;
-      }
-    }
-    return false;
+  void leave();
+  [[nodiscard]] bool has_no_visitor() const {
+    return (state_.load(std::memory_order_acquire) & ~kEnded) == 0;
   }
-  void exit() {
-    if (state_.fetch_sub(kVisitor, std::memory_order_acq_rel) == kVisitor) tell_that_it_is_over();
-  }
-  void tell_that_it_is_over();
   void await_last_visitor() const;
   // A function waits for the end, and perhaps no thread that could help.
   void wake_workers();
@@ -185,12 +179,12 @@ class Completion {
     function(static_cast<tutti_status>(status_.code()), text.c_str(), context);
   }
 
+  HelpedProgress& progress_;
   BriefLock lock_;
   std::atomic<tutti_completion_fn> function_{nullptr};  // set with lock_ held while it is active
   void* context_ = nullptr;                             // guarded by lock_ while it is active
-  bool finished_ = false;                               // guarded by lock_ while it is active
-  Status status_;                                       // written before finished_ and state_
-  std::atomic<uint32_t> state_{0};
+  Status status_;                                       // written before kEnded is set
+  std::atomic<uint32_t> state_{0};  // kEnded is set with lock_ held while it is active
 };
 
 }  // namespace tutti

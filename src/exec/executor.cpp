@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "exec/probes.hpp"
+#include "exec/operation.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {
@@ -36,7 +36,7 @@ std::unique_ptr<Journal> journal_of(const ExecutorSettings& settings, Transport&
 
 Executor::Executor(const ExecutorSettings& settings, std::vector<std::unique_ptr<LaneGroup>> lanes,
                    Choose choose, Transport& transport, Health& health, WorkerPool& workers)
-    : HelpedProgress(workers),
+    : HelpedProgress(workers, *transport.bell(settings.context.rank), settings.caller_budget),
       settings_(settings),
       rank_(settings.context.rank),
       ranks_(settings.context.ranks),

@@ -14,10 +14,11 @@
 #include "exec/helped_progress.hpp"
 #include "exec/journal.hpp"
 #include "exec/lane_queue.hpp"
-#include "exec/operation.hpp"
 #include "exec/plan_cache.hpp"
 
 namespace tutti {
+
+class Operation;
 
 class Executor : public HelpedProgress {
  public:
@@ -33,9 +34,6 @@ class Executor : public HelpedProgress {
   // Waits for a queued operation, helping it along; any thread. Gives kTimeout without breaking
   // anything after timeout_ms.
   Status wait(Operation& operation, int64_t timeout_ms);
-  // An operation has ended, in the thread that drove its last lane plan. `over`: nobody is inside
-  // it.
-  void operation_ended(bool over);
   void help() override;
   // Waits until nothing is queued.
   Status drain();

@@ -5,8 +5,7 @@
 #include <utility>
 
 #include "core/caught.hpp"
-#include "exec/executor.hpp"
-#include "exec/probes.hpp"
+#include "exec/operation.hpp"
 
 namespace tutti {
 namespace {
@@ -29,7 +28,6 @@ bool is_brief(const Plan& plan, uint64_t count, int ranks) {
 
 Status Operation::start(StartedFor whom) { return executor_.submit(*this, whom); }
 Status Operation::wait_inside(int64_t timeout_ms) { return executor_.wait(*this, timeout_ms); }
-HelpedProgress& Operation::progress() const { return executor_; }
 
 void Operation::begin_lane_plans(int64_t timeout_ms) {
   const int64_t now_ms = rough_ms();
@@ -50,9 +48,7 @@ void Operation::end_lane_plan(const Status& status) {
   }
   Status first_error;
   std::swap(first_error, first_error_);
-  Executor& executor = executor_;
-  const bool over = complete(std::move(first_error));
-  executor.operation_ended(over);
+  complete(std::move(first_error));
 }
 
 // ---- starting ----------------------------------------------------------------------------------
@@ -116,7 +112,7 @@ bool Executor::ends_at_once(Operation& operation) {
   } catch (...) {
     status = failed_calls_.broke_down(lanes, operation.call(), operation.sequence());
   }
-  operation.end_at_once(std::move(status));
+  operation.complete_at_once(std::move(status));
   return true;
 }
 
@@ -124,16 +120,10 @@ void Executor::help() {
   for (const auto& queue : queues_) queue->drive();
 }
 
-void Executor::operation_ended(bool over) {
-  // A thread of this process may sleep until this moment.
-  ring_after_store(*transport_.bell(rank_), settings_.caller_budget);
-  if (over) one_is_over();
-}
-
 // ---- waiting -----------------------------------------------------------------------------------
 
 Status Executor::wait(Operation& operation, int64_t timeout_ms) {
-  if (poll_briefly(operation, settings_.caller_budget)) return operation.status();
+  if (poll_briefly(operation)) return operation.status();
   operation.note_waiter();
   // The first worker leaves its lane to this thread; if others have work, they may want the core.
   const bool alone = queues_.size() == 1 && !workers().busy();

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "core/caught.hpp"
-#include "exec/probes.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {

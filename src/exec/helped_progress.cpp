@@ -34,9 +34,9 @@ void HelpedProgress::application_leaves() {
   if (has_work(0) && predictor().leaves()) wake(0);
 }
 
-bool HelpedProgress::poll_briefly(const Completion& what, const SpinBudget& of_caller) {
+bool HelpedProgress::poll_briefly(const Completion& what) {
   predictor().returns();
-  const uint32_t polls = std::min(of_caller.spins, kPollsAtOnce);
+  const uint32_t polls = std::min(caller_budget_.spins, kPollsAtOnce);
   for (uint32_t i = 0; i < polls && !what.done(); ++i) help();
   if (!what.done()) return false;
   application_leaves();

@@ -21,9 +21,11 @@ inline constexpr uint32_t kPollsAtOnce = 50;
 
 class HelpedProgress : public Driven {
  public:
-  // `workers` outlive it. The destructor of the derived class has them forget it, for workers
-  // call its functions (workers_forget_this()).
-  explicit HelpedProgress(WorkerPool& workers) : workers_(workers) {}
+  // `workers` and `bell`, on which threads of this rank sleep, outlive it. Those that wait here
+  // spin as `caller_budget` says. The destructor of the derived class has workers forget it, for
+  // they call its functions (workers_forget_this()).
+  HelpedProgress(WorkerPool& workers, Bell& bell, const SpinBudget& caller_budget)
+      : workers_(workers), bell_(bell), caller_budget_(caller_budget) {}
 
   // Does what can be done now; any thread.
   virtual void help() = 0;
@@ -33,6 +35,11 @@ class HelpedProgress : public Driven {
   [[nodiscard]] WorkerPool& workers() { return workers_; }
   // Wakes the workers that have work here.
   void wake_workers();
+  // Something that was started has its outcome. `over`: no visitor is left inside.
+  void one_has_ended(bool over) {
+    wake_this_rank();
+    if (over) one_is_over();
+  }
   // Something that was started is over (exec/completion.hpp): this may be destroyed when all is.
   void one_is_over() { outstanding_.fetch_sub(1, std::memory_order_release); }
   [[nodiscard]] bool idle() const { return outstanding_.load(std::memory_order_acquire) == 0; }
@@ -58,7 +65,10 @@ class HelpedProgress : public Driven {
   void application_calls() { predictor().returns(); }
   void after_start(bool has_callback);
   // Polls a few times for an operation that a thread begins to wait for; whether it is done then.
-  bool poll_briefly(const Completion& what, const SpinBudget& of_caller);
+  bool poll_briefly(const Completion& what);
+  // Wakes threads of this rank that wait for what this thread has just done.
+  void wake_this_rank() { ring_after_store(bell_, caller_budget_); }
+  [[nodiscard]] const SpinBudget& caller_budget() const { return caller_budget_; }
   // Polls until the operation is done, or until the waiter's deadline, stop or interrupt.
   WaitEnd help_until_done(const Completion& what, const Waiter& waiter);
   // Polls like help_until_done(), but returns after an interrupt only when the operation has ended:
@@ -91,6 +101,8 @@ class HelpedProgress : public Driven {
                            std::string_view name);
 
   WorkerPool& workers_;
+  Bell& bell_;
+  const SpinBudget caller_budget_;
   std::atomic<size_t> outstanding_{0};
   std::atomic<int> waiting_{0};  // threads in help_until_done()
 };

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "exec/helped_progress.hpp"
+#include "exec/operation.hpp"
 
 namespace tutti {
 namespace {

@@ -11,12 +11,12 @@
 
 #include "exec/failed_calls.hpp"
 #include "exec/lane_group.hpp"
-#include "exec/operation.hpp"
 #include "exec/wait_reporter.hpp"
 
 namespace tutti {
 
 class HelpedProgress;
+class Operation;
 
 class LaneQueue {
  public:

@@ -1,37 +1,38 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A collective call that was started: its lane plans run on lanes, each when it comes to the front
-// of its lane's queue (exec/lane_queue.hpp).
+// of its lane's queue (exec/lane_queue.hpp). Its life, between activate() and complete():
+//
+//   Executor::submit         finds its plan and numbers it; on an error it was never started
+//   Executor::ends_at_once   runs it, if it is short and alone; it completes if no peer is late
+//   Executor::queue          else queues its lane plans, one on each lane
+//   LaneQueue::drive         starts and advances the one in front, in whichever thread comes
+//   end_lane_plan            is told of the end of each; the last one completes it
 #pragma once
 
 #include <atomic>
 #include <memory>
 
 #include "core/wait.hpp"
-#include "exec/completion.hpp"
-#include "exec/plan.hpp"
+#include "exec/executor.hpp"
 
 namespace tutti {
 
-class Executor;
-
 class Operation : public Completion {
  public:
-  Operation(Executor& executor, Call call) : executor_(executor), call_(std::move(call)) {}
+  Operation(Executor& executor, Call call)
+      : Completion(executor), executor_(executor), call_(std::move(call)) {}
 
   Status start(StartedFor whom) override;
   [[nodiscard]] const Call& call() const { return call_; }
 
-  // The executor's part, in the thread that starts it: nobody else knows of it yet. Makes it
-  // active; returns whether it has a completion function.
-  bool activate() { return reset(); }
-  // `chain` is as Lane::start() takes it.
+  // The executor's part, in the thread that starts it: nobody else knows of it yet. `chain` is as
+  // Lane::start() takes it.
   void set_plan(const std::shared_ptr<const Plan>& plan, uint64_t sequence, uint32_t chain) {
     plan_ = plan;
     sequence_ = sequence;
     chain_ = chain;
   }
-  void end_at_once(Status status) { complete_at_once(std::move(status)); }
   // Its lane plans are about to be queued; its waits count from now on, and have `timeout_ms`.
   void begin_lane_plans(int64_t timeout_ms);
 
@@ -57,7 +58,6 @@ class Operation : public Completion {
   [[nodiscard]] int64_t awaited_ms() const { return awaited_ms_.load(std::memory_order_relaxed); }
 
  protected:
-  [[nodiscard]] HelpedProgress& progress() const override;
   Status wait_inside(int64_t timeout_ms) override;
 
  private:

@@ -15,8 +15,10 @@ constexpr uint32_t kPollsPerLook = 4;
 
 }  // namespace
 
+DeviceOperation::DeviceOperation(ViewQueue& queue, DeviceSide* side)
+    : Completion(queue), queue_(queue), side_(side) {}
+
 Status DeviceOperation::wait_inside(int64_t timeout_ms) { return queue_.wait(*this, timeout_ms); }
-HelpedProgress& DeviceOperation::progress() const { return queue_; }
 Communicator& DeviceOperation::comm() const { return queue_.comm(); }
 
 Status DeviceOperation::begin(StartedFor whom) {
@@ -39,7 +41,7 @@ Status DeviceOperation::begin(StartedFor whom) {
     ended_ = false;
     event_ = nullptr;
   }
-  const bool has_callback = reset();
+  const bool has_callback = activate();
   task_ = carry_out();
   if (const Status begun = task_.begin(); !begun.ok()) {
     const Status failed = named(begun);
@@ -144,7 +146,7 @@ bool DeviceOperation::advance() {
   return true;
 }
 
-bool DeviceOperation::end() {
+void DeviceOperation::end() {
   {
     const std::lock_guard lock(event_mutex_);
     ended_ = true;
@@ -155,7 +157,7 @@ bool DeviceOperation::end() {
       }
     });
   }
-  return complete(failure_);
+  complete(failure_);
 }
 
 }  // namespace tutti

@@ -19,7 +19,7 @@ class ViewQueue;
 class DeviceOperation : public Completion {
  public:
   // `side`: null for a call on the communicator itself that has to wait for those on its views.
-  DeviceOperation(ViewQueue& queue, DeviceSide* side) : queue_(queue), side_(side) {}
+  DeviceOperation(ViewQueue& queue, DeviceSide* side);
 
   // The operation's name in texts.
   [[nodiscard]] virtual std::string what() const = 0;
@@ -36,8 +36,8 @@ class DeviceOperation : public Completion {
   [[nodiscard]] virtual bool unsent() const { return false; }
   // Runs the operation on, whatever fails in it. Returns whether it has ended.
   bool run();
-  // Ends this activation; returns what complete() does.
-  bool end();
+  // Ends this activation; the operation may be gone then.
+  void end();
 
  protected:
   // The whole operation. The thread that starts it runs the part before the first await, which
@@ -48,7 +48,6 @@ class DeviceOperation : public Completion {
   // Whether its error names the call already.
   [[nodiscard]] virtual bool is_named() const { return activity_.host_failed(); }
 
-  [[nodiscard]] HelpedProgress& progress() const override;
   Status wait_inside(int64_t timeout_ms) override;
   // Begins an activation: what is in the application's queue comes first.
   Status begin(StartedFor whom);

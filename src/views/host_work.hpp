@@ -78,8 +78,8 @@ class HostMessage final : public HostWork<Message> {
     return started(inner_->start(StartedFor::kCaller));
   }
   Status announce(const MessageArguments& arguments, uint32_t number) {
-    inner_.emplace(comm_.messages(), arguments);
-    return started(comm_.messages().announce(*inner_, number));
+    inner_.emplace(comm_.messages(), arguments).announce_as(number);
+    return started(inner_->start(StartedFor::kCaller));
   }
   // The message, once it is over.
   [[nodiscard]] const Message& message() const { return *inner_; }

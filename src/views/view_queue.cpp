@@ -17,7 +17,8 @@ constexpr size_t kMostReached = 64;  // bounds what is remembered
 }  // namespace
 
 ViewQueue::ViewQueue(Communicator& comm)
-    : HelpedProgress(comm.executor().workers()),
+    : HelpedProgress(comm.executor().workers(), *comm.transport().bell(comm.rank()),
+                     comm.executor().settings().caller_budget),
       comm_(comm),
       plans_({.rank = comm.rank(), .ranks = comm.ranks(), .limits = on_device({}).limits},
              [&figures = comm.device_figures()](const Problem& problem) {
@@ -80,13 +81,7 @@ bool ViewQueue::make_progress() {
     try_to([&] { progress_messages(ended); });
   }
   for (DeviceOperation* const operation : ended) {
-    try_to([&] {
-      if (operation->end()) one_is_over();  // the operation may be gone
-    });
-  }
-  if (!ended.empty()) {
-    // A thread of this process may sleep until this moment.
-    ring(*comm_.transport().bell(comm_.rank()));
+    try_to([&] { operation->end(); });
   }
   return !ended.empty();
 }

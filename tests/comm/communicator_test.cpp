@@ -7,6 +7,7 @@
 #include <numeric>
 #include <thread>
 
+#include "exec/operation.hpp"
 #include "support/threads_as_ranks.hpp"
 
 namespace tutti {

@@ -4,6 +4,7 @@
 // between hosts a network that delays, reorders and cuts, from a seed.
 #if defined(TUTTI_HAVE_LIBFABRIC)
 #include "support/loopback.hpp"
+#include "exec/operation.hpp"
 
 #include <gtest/gtest.h>
 

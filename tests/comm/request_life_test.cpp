@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "exec/operation.hpp"
 #include "support/threads_as_ranks.hpp"
 
 namespace tutti {

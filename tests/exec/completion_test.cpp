@@ -21,7 +21,7 @@ class Piece;
 // What carries pieces out, each in the first help() after it may end.
 class Carrier : public HelpedProgress {
  public:
-  explicit Carrier(WorkerPool& workers) : HelpedProgress(workers) {}
+  explicit Carrier(WorkerPool& workers) : HelpedProgress(workers, bell_, kBudget) {}
   ~Carrier() override { workers_forget_this(); }
 
   void begins(Piece& piece) {
@@ -47,16 +47,15 @@ class Carrier : public HelpedProgress {
 
 class Piece : public Completion {
  public:
-  explicit Piece(Carrier& carrier) : carrier_(carrier) {}
+  explicit Piece(Carrier& carrier) : Completion(carrier), carrier_(carrier) {}
   Status start(StartedFor /*whom*/) override {
-    reset();
+    activate();
     carrier_.begins(*this);
     return {};
   }
-  bool end() { return complete({Code::kUnsupported, "its outcome"}); }
+  void end() { complete({Code::kUnsupported, "its outcome"}); }
 
  protected:
-  [[nodiscard]] HelpedProgress& progress() const override { return carrier_; }
   Status wait_inside(int64_t timeout_ms) override { return carrier_.wait(*this, timeout_ms); }
 
  private:
@@ -66,7 +65,7 @@ class Piece : public Completion {
 void Carrier::help() {
   if (!may_end.load()) return;
   Piece* const piece = piece_.exchange(nullptr);
-  if (piece != nullptr && piece->end()) one_is_over();
+  if (piece != nullptr) piece->end();
 }
 
 Status Carrier::wait(const Piece& piece, int64_t timeout_ms) {
@@ -113,7 +112,7 @@ TEST(Completions, OfWhoIsInsideOfWhatHasEndedElsewhereAreOverWhenItLeaves) {
   ASSERT_TRUE(piece.start(StartedFor::kWorkers).ok());
   std::thread visitor([&] { EXPECT_EQ(piece.wait(kNever).code(), Code::kUnsupported); });
   while (carrier.visited.load() == 0) std::this_thread::yield();
-  EXPECT_FALSE(piece.end()) << "somebody is inside";
+  piece.end();
   visitor.join();
   EXPECT_TRUE(carrier.idle());
 }

@@ -13,6 +13,7 @@
 #include <cstring>
 #include <random>
 
+#include "exec/operation.hpp"
 #include "inspect/blame.hpp"
 #include "inspect/verdict.hpp"
 #include "support/threads_as_ranks.hpp"
