@@ -10,6 +10,7 @@
 #include "bootstrap/join.hpp"
 #include "bootstrap/known_place.hpp"
 #include "bootstrap/launcher.hpp"
+#include "bootstrap/opened_meeting.hpp"
 #include "bootstrap/service.hpp"
 #include "comm/settings.hpp"
 #include "core/interrupt.hpp"
@@ -166,11 +167,8 @@ Status close(tutti_comm& comm) {
   return closed.ok() ? ended : closed;
 }
 
-bool is_left(Communicator& closed) { return closed.executor().idle() && closed.messages().idle(); }
-
 bool in_completion_function_of(const tutti_comm& comm) {
-  return Completion::in_function_of(comm.inside->executor()) ||
-         Completion::in_function_of(comm.inside->messages()) ||
+  return comm.inside->in_completion_function() ||
          (comm.view_queue != nullptr && Completion::in_function_of(*comm.view_queue));
 }
 
@@ -322,7 +320,7 @@ tutti_status tutti_comm_destroy(tutti_comm_t comm) {
     Status closed = close(*freed);
     yield_until(kNever, [&] { return freed->visitors.load() == 0; });
     // A communicator that some thread is still in must stay.
-    if (!is_view(*freed) && !is_left(*freed->inside)) {
+    if (!is_view(*freed) && !freed->inside->idle()) {
       (void)freed.release();
     } else {
       retire(std::move(freed));

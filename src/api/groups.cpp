@@ -127,8 +127,7 @@ void begin_all(Recording& recording, StartedFor whom) {
 void wait_for_all(Communicator& comm, const std::vector<Recorded>& calls) {
   auto pending = calls.begin();
   const auto nothing_left = [&] {
-    comm.executor().help();
-    comm.messages().help();
+    comm.help();
     while (pending != calls.end() && (!pending->status.ok() || pending->inside->done())) ++pending;
     return pending == calls.end();
   };

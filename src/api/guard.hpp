@@ -9,7 +9,6 @@
 #include <utility>
 #include <variant>
 
-#include "comm/allocations.hpp"
 #include "comm/communicator.hpp"
 #include "core/brief_lock.hpp"
 #include "core/caught.hpp"
@@ -24,7 +23,6 @@ struct tutti_request;
 
 struct tutti_comm {
   struct Whole {
-    tutti::Allocations memory;
     std::atomic<int> views{0};  // how many of them there are
   };
   struct View {
@@ -32,7 +30,7 @@ struct tutti_comm {
     std::unique_ptr<tutti::DeviceSide> side;
   };
   // A communicator, or a view of one (tutti_comm_view); neither once it is destroyed. It comes
-  // first: memory outlives what may still use it.
+  // first: a view's side outlives what may still use it.
   std::variant<std::monostate, Whole, View> kind;
   std::shared_ptr<tutti::Communicator> inside;  // null once it is destroyed
   // Finds a communicator and its views; null if it never had one.

@@ -14,8 +14,7 @@ tutti_status tutti_alloc(tutti_comm_t comm, size_t bytes, void** memory) {
     TUTTI_RETURN_IF_ERROR(expect_not_null(memory, "tutti_alloc", "memory"));
     *memory = nullptr;
     if (comm->side() != nullptr) return allocate_on_device(*comm->side(), bytes, memory);
-    Allocations& own = std::get<tutti_comm::Whole>(comm->kind).memory;
-    const Result<void*> given = own.allocate(bytes, comm->inside->shared_memory());
+    const Result<void*> given = comm->inside->allocate(bytes);
     if (!given.ok()) return given.status().with_context("tutti_alloc");
     *memory = *given;
     return {};
@@ -26,8 +25,7 @@ tutti_status tutti_free(tutti_comm_t comm, void* memory) {
   return guard([&]() -> Status {
     TUTTI_RETURN_IF_ERROR(expect_alive(comm, "tutti_free"));
     if (comm->side() != nullptr) return free_on_device(*comm->side(), memory);
-    Allocations& own = std::get<tutti_comm::Whole>(comm->kind).memory;
-    return own.free(memory, comm->inside->shared_memory()).with_context("tutti_free");
+    return comm->inside->free(memory).with_context("tutti_free");
   });
 }
 

@@ -6,6 +6,8 @@
 #include <type_traits>
 
 #include "bootstrap/service.hpp"
+#include "core/wait.hpp"
+#include "env/env.hpp"
 
 namespace tutti {
 namespace {
@@ -28,6 +30,13 @@ OpenedMeeting open_meeting(const Result<UniqueId>& id, int64_t deadline_ms) {
     status.message().copy(text_of(place), sizeof place.id.bytes - 1);
   }
   return place;
+}
+
+Result<tutti_unique_id> open_meeting() {
+  TUTTI_RETURN_IF_ERROR(read_environment(process_environment()).status());
+  TUTTI_ASSIGN_OR_RETURN(UniqueId id, make_unique_id());
+  TUTTI_RETURN_IF_ERROR(start_service(id, kNever));
+  return encode(id);
 }
 
 Result<UniqueId> id_of(const OpenedMeeting& place, int opener) {

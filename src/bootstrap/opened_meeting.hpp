@@ -20,6 +20,8 @@ struct OpenedMeeting {
 // Starts the service of `id`, if there is one, in this process; `deadline_ms` as for
 // start_service().
 OpenedMeeting open_meeting(const Result<UniqueId>& id, int64_t deadline_ms);
+// Makes an id and starts the service at which its ranks meet, in this process, for the user.
+Result<tutti_unique_id> open_meeting();
 // The id of a place that rank `opener` has told of, or why there is none.
 Result<UniqueId> id_of(const OpenedMeeting& place, int opener);
 

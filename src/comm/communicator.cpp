@@ -7,18 +7,10 @@
 
 #include <utility>
 
-#include "bootstrap/service.hpp"
 #include "core/caught.hpp"
 #include "transports/names.hpp"
 
 namespace tutti {
-
-Result<tutti_unique_id> open_meeting() {
-  TUTTI_RETURN_IF_ERROR(read_environment(process_environment()).status());
-  TUTTI_ASSIGN_OR_RETURN(UniqueId id, make_unique_id());
-  TUTTI_RETURN_IF_ERROR(start_service(id, kNever));
-  return encode(id);
-}
 
 std::string Communicator::making(const CommunicatorConfig& config, int rank, int ranks) {
   return fmt::format("making {} (rank {} of {})", name_of_group(config.name, config.global_ranks),
@@ -29,7 +21,21 @@ std::string Communicator::name() const {
   return name_of_group(parts_.config.name, parts_.config.global_ranks);
 }
 
-// Inputs of a communicator of some of the ranks, which all have the same figures.
+std::string Communicator::name_of(int rank) const { return tutti::name_of(rank, process(rank)); }
+
+void Communicator::help() {
+  parts_.executor->help();
+  parts_.messages->help();
+}
+
+bool Communicator::idle() const { return parts_.executor->idle() && parts_.messages->idle(); }
+
+bool Communicator::in_completion_function() const {
+  return Completion::in_function_of(*parts_.executor) ||
+         Completion::in_function_of(*parts_.messages);
+}
+
+// Figures for a communicator of some of the ranks, which all have the same.
 std::optional<NetworkFigures> Communicator::network_to_inherit() const {
   constexpr std::string_view kInherited = ", inherited";
   std::optional<NetworkFigures> network = parts_.network;

@@ -1,6 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// A communicator: ranks that are joined by a transport, and what runs calls on it.
+// A communicator: ranks that are joined by a transport, what runs their calls, carries their
+// messages and keeps the first cause of a failure. Others are made of it: of some of its ranks, of
+// those that are left, or of more.
 #pragma once
 
 #include <functional>
@@ -10,6 +12,8 @@
 
 #include "adapt/spread.hpp"
 #include "bootstrap/join.hpp"
+#include "comm/allocations.hpp"
+#include "comm/communicator_config.hpp"
 #include "comm/lanes.hpp"
 #include "comm/messages.hpp"
 #include "comm/peers.hpp"
@@ -19,22 +23,6 @@
 #include "exec/health.hpp"
 
 namespace tutti {
-
-struct CommunicatorConfig {
-  int64_t timeout_ms = kNever;
-  int64_t init_timeout_ms = kNever;
-  bool strict = false;
-  std::string name;
-  tutti_tuner tuner = {};  // without a function: none
-  // The number of each rank in the whole job, if the communicator has a part of its ranks.
-  std::vector<int> global_ranks = {};
-};
-// The caller's struct (may be null) over the environment's defaults.
-Result<CommunicatorConfig> resolve_config(const tutti_comm_config* config,
-                                          const Environment& environment);
-
-// Makes an id and starts the service at which its ranks meet, in this process.
-Result<tutti_unique_id> open_meeting();
 
 // The parts of a communicator in the order in which they are made, each of those before it.
 struct CommunicatorParts {
@@ -70,31 +58,45 @@ class Communicator {
   // The first words of errors of making a communicator.
   static std::string making(const CommunicatorConfig& config, int rank, int ranks);
 
+  // ---- its ranks
   [[nodiscard]] int rank() const { return parts_.rank; }
   [[nodiscard]] int ranks() const { return parts_.ranks; }
-  [[nodiscard]] Executor& executor() { return *parts_.executor; }
-  // The inputs of its plans.
-  [[nodiscard]] const Lanes& lanes() const { return *parts_.lanes; }
-  [[nodiscard]] Messages& messages() { return *parts_.messages; }
-  [[nodiscard]] Health& health() { return *parts_.health; }
-  [[nodiscard]] Transport& transport() { return *parts_.connection->transport; }
-  // The memory that the ranks of this host share.
-  [[nodiscard]] SharedMemory& shared_memory() {
-    return *parts_.connection->within().shared_memory();
-  }
   [[nodiscard]] const CommunicatorConfig& config() const { return parts_.config; }
   // The communicator in words, for texts.
   [[nodiscard]] std::string name() const;
+  // The process of a rank, and the rank in words: "rank 2 (pid 77 on h)".
+  [[nodiscard]] const PeerProcess& process(int rank) const { return transport().process(rank); }
+  [[nodiscard]] std::string name_of(int rank) const;
   // The hosts of the ranks, if there are several; else null.
   [[nodiscard]] const Hosts* hosts() const {
     const JoinedTransport* const joined = parts_.connection->joined;
     return joined == nullptr ? nullptr : &joined->hosts();
   }
+  // Whether all ranks share memory.
+  [[nodiscard]] bool shares_memory() const { return transport().shared_memory() != nullptr; }
   // The figures by which algorithms are chosen; none if all ranks are on one host.
   [[nodiscard]] const std::optional<NetworkFigures>& network() const { return parts_.network; }
   // The figures by which calls on devices are planned; equal on all ranks.
   [[nodiscard]] const DeviceFigures& device_figures() const { return parts_.device_figures; }
 
+  // ---- what they do
+  // Runs collective calls.
+  [[nodiscard]] Executor& executor() { return *parts_.executor; }
+  // Carries messages.
+  [[nodiscard]] Messages& messages() { return *parts_.messages; }
+  // Keeps the first cause of a failure.
+  [[nodiscard]] Health& health() { return *parts_.health; }
+  // Does what can be done now of all calls and messages.
+  void help();
+  // Whether none is under way.
+  [[nodiscard]] bool idle() const;
+  // Whether this thread is in the completion function of one.
+  [[nodiscard]] bool in_completion_function() const;
+  // Memory for the user, as Allocations says.
+  Result<void*> allocate(size_t bytes) { return memory_.allocate(bytes, shared_memory()); }
+  Status free(void* memory) { return memory_.free(memory, shared_memory()); }
+
+  // ---- others that are made of it
   // Collective. Null for a negative color.
   Result<std::unique_ptr<Communicator>> split(int color, int key, const CommunicatorConfig& config);
   // Collective over the ranks that have neither died nor closed it, broken or not.
@@ -103,6 +105,8 @@ class Communicator {
   // know it need not give. This one stays as it is.
   Result<std::unique_ptr<Communicator>> grow(const UniqueId* id, int newcomers,
                                              const CommunicatorConfig& config);
+
+  // ---- its end
   // Whether a peer has destroyed the communicator, as far as is known: from the memory of this
   // host, else once the control connection has said so. (Endpoints know it besides, each in the
   // order of its messages.)
@@ -112,9 +116,8 @@ class Communicator {
     return parts_.peers->control() == nullptr ? 0 : kControlNewsMs;
   }
   // Ends what is outstanding and tells the peers; the destructor does it otherwise. Then no thread
-  // that waited for an operation is in the communicator. If the executor or the messages are not
-  // idle(), a thread has not come back from a user's function, and the communicator cannot be
-  // destroyed.
+  // that waited for an operation is in the communicator. If it is not idle(), a thread has not come
+  // back from a user's function, and the communicator cannot be destroyed.
   Status close();
 
  private:
@@ -122,6 +125,11 @@ class Communicator {
   static constexpr int64_t kControlNewsMs = 100;
 
   explicit Communicator(CommunicatorParts parts) : parts_(std::move(parts)) {}
+  [[nodiscard]] Transport& transport() const { return *parts_.connection->transport; }
+  // The memory that the ranks of this host share.
+  [[nodiscard]] SharedMemory& shared_memory() const {
+    return *parts_.connection->within().shared_memory();
+  }
   [[nodiscard]] std::optional<NetworkFigures> network_to_inherit() const;
   // Makes a communicator with ranks of this one, unless failed() gives an error meanwhile. If this
   // rank is interrupted, this communicator is, too.
@@ -136,6 +144,7 @@ class Communicator {
                                              const Making& making) const;
   [[nodiscard]] std::vector<int> global_ranks_of(std::vector<int> ranks) const;
 
+  Allocations memory_;  // first: it outlives what may still use it
   const CommunicatorParts parts_;
   std::mutex shrinking_;
   Status cannot_shrink_;  // guarded by shrinking_

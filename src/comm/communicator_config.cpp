@@ -1,6 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-//
-// The caller's struct, over the defaults of the environment.
+#include "comm/communicator_config.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "comm/communicator.hpp"
 #include "core/fields.hpp"
 #include "core/sized.hpp"
 

@@ -198,8 +198,7 @@ class Maker {
         std::make_unique<Executor>(executor_settings(), traced(parts_.lanes->take()),
                                    parts_.lanes->choose(), transport(), *parts_.health, *workers_);
     parts_.executor->set_timeout(parts_.config.timeout_ms);
-    parts_.messages = std::make_unique<Messages>(std::move(endpoint_), transport(), *parts_.health,
-                                                 *parts_.executor);
+    parts_.messages = std::make_unique<Messages>(std::move(endpoint_), *parts_.executor);
     return {};
   }
 

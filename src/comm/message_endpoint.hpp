@@ -17,14 +17,13 @@ namespace tutti {
 
 class MessageEndpoint {
  public:
-  // All references outlive it. Messages have the time that calls have, and threads wait for them by
-  // the settings of the executor.
-  MessageEndpoint(std::unique_ptr<Endpoint> endpoint, Transport& transport, Health& health,
-                  const Executor& executor)
-      : transport_(transport),
-        health_(health),
+  // Messages have the ranks, the time and the waits that the executor's calls have; it outlives
+  // this.
+  MessageEndpoint(std::unique_ptr<Endpoint> endpoint, const Executor& executor)
+      : transport_(executor.transport()),
+        health_(executor.health()),
         executor_(executor),
-        notes_(transport.notes(settings().context.rank, 0)),
+        notes_(transport_.notes(settings().context.rank, 0)),
         endpoint_(std::move(endpoint)) {}
 
   [[nodiscard]] Transport& transport() const { return transport_; }

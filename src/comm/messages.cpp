@@ -43,12 +43,10 @@ void Message::post(MessageEndpoint& endpoint) {
 
 // ---- all that are under way --------------------------------------------------------------------
 
-Messages::Messages(std::unique_ptr<Endpoint> endpoint, Transport& transport, Health& health,
-                   Executor& executor)
-    : HelpedProgress(executor.workers(), *transport.bell(executor.settings().context.rank),
-                     executor.settings().caller_budget),
-      endpoint_(std::move(endpoint), transport, health, executor),
-      fetches_(std::make_unique<Fetches>(*this, health)),
+Messages::Messages(std::unique_ptr<Endpoint> endpoint, Executor& executor)
+    : HelpedProgress(executor.workers(), executor.bell(), executor.caller_budget()),
+      endpoint_(std::move(endpoint), executor),
+      fetches_(std::make_unique<Fetches>(*this, executor.health())),
       blocking_(endpoint_, *fetches_) {}
 
 Messages::~Messages() { workers_forget_this(); }

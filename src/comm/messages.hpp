@@ -20,9 +20,8 @@ class Message;
 // is under way, else they are started, too.
 class Messages : public HelpedProgress {
  public:
-  // All references outlive it.
-  Messages(std::unique_ptr<Endpoint> endpoint, Transport& transport, Health& health,
-           Executor& executor);
+  // Among the ranks of the executor, which outlives it.
+  Messages(std::unique_ptr<Endpoint> endpoint, Executor& executor);
   ~Messages() override;
 
   // All calls may come from any thread. Blocking, until all of `messages` have ended, each with its

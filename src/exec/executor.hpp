@@ -50,6 +50,10 @@ class Executor : public HelpedProgress {
   // Whether a call here has returned an error.
   [[nodiscard]] bool has_failed() const { return failed_calls_.any(); }
   [[nodiscard]] const ExecutorSettings& settings() const { return settings_; }
+  // The inputs of all plans.
+  [[nodiscard]] const PlanContext& plan_context() const { return plans_.context(); }
+  [[nodiscard]] Transport& transport() const { return transport_; }
+  [[nodiscard]] Health& health() const { return health_; }
 
   bool drive(int worker) override;
   [[nodiscard]] Waiter waiter() const override;

@@ -33,6 +33,9 @@ class HelpedProgress : public Driven {
   void help_from_application();
   // The workers that drive what is started here.
   [[nodiscard]] WorkerPool& workers() { return workers_; }
+  // What threads of this rank sleep on, and how they spin before that.
+  [[nodiscard]] Bell& bell() const { return bell_; }
+  [[nodiscard]] const SpinBudget& caller_budget() const { return caller_budget_; }
   // Wakes the workers that have work here.
   void wake_workers();
   // Something that was started has its outcome. `over`: no visitor is left inside.
@@ -68,7 +71,6 @@ class HelpedProgress : public Driven {
   bool poll_briefly(const Completion& what);
   // Wakes threads of this rank that wait for what this thread has just done.
   void wake_this_rank() { ring_after_store(bell_, caller_budget_); }
-  [[nodiscard]] const SpinBudget& caller_budget() const { return caller_budget_; }
   // Polls until the operation is done, or until the waiter's deadline, stop or interrupt.
   WaitEnd help_until_done(const Completion& what, const Waiter& waiter);
   // Polls like help_until_done(), but returns after an interrupt only when the operation has ended:

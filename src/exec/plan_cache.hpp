@@ -36,6 +36,7 @@ class PlanCache {
   PlanCache(const PlanContext& context, Choose choose);
   PlanCache(const PlanCache&) = delete;
 
+  [[nodiscard]] const PlanContext& context() const { return context_; }
   // The plan of the last call; null if there was none.
   [[nodiscard]] const Plan* last() const { return last_plan_.get(); }
   // Null if no algorithm applies. The reference is good until the next call.

@@ -7,7 +7,6 @@
 
 #include "comm/communicator.hpp"
 #include "exec/call.hpp"
-#include "transports/names.hpp"
 
 namespace tutti {
 
@@ -41,7 +40,7 @@ Status compare(Communicator& comm, const std::vector<Entry>& all) {
   for (int peer = 0; peer < comm.ranks(); ++peer) {
     const CallSummary& theirs = all[static_cast<size_t>(peer)];
     if (!differ(own.record, theirs.record) && own.signature == theirs.signature) continue;
-    const auto name = [&](int rank) { return name_of(rank, comm.transport().process(rank)); };
+    const auto name = [&](int rank) { return comm.name_of(rank); };
     return mismatch(name(comm.rank()), own.record, name(peer), theirs.record);
   }
   return {};

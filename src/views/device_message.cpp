@@ -48,7 +48,7 @@ Status DeviceMessage::start(StartedFor whom) {
 
 bool DeviceMessage::is_memory_of_device() const {
   return on_device_ && side_->is_of_device(place_) && side_->context().facts().ipc &&
-         comm().transport().shared_memory() != nullptr;
+         comm().shares_memory();
 }
 
 // Memory that peers can read is announced if the message is no eager one, which is complete at the

@@ -138,8 +138,7 @@ bool DeviceOperation::advance() {
     }
   }
   note_failure();
-  comm().executor().help();
-  comm().messages().help();
+  comm().help();
   if (!activity_.at_rest(now_ms() >= give_up_ms_)) return false;
   if (activity_.leaks() && side_ != nullptr) side_->peer_memory().leak();
   task_ = {};

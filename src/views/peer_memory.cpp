@@ -179,7 +179,7 @@ Result<std::byte*> PeerMemory::open(int rank, const ExportedBuffer& exported, Fd
 
 Task PeerMemory::reach(Communicator& comm, int rank, const ExportedBuffer& exported,
                        const FdAddress& address, Result<std::byte*>& there) {
-  const bool is_own = comm.transport().process(rank).pid == getpid();
+  const bool is_own = comm.process(rank).pid == getpid();
   there = is_own ? own(exported) : find(rank, exported);
   if (!there.ok() || *there != nullptr) co_return;
   Result<Fd> fd = Fd();

@@ -43,7 +43,7 @@ Range block_given_to(const Call& call, int rank, int peer) {
 Status check_block(const Call& call, Communicator& comm, int peer, uint64_t given_bytes) {
   const uint64_t expected = expected_of(call, comm.rank(), peer).bytes;
   if (given_bytes == expected) return {};
-  const auto name = [&](int rank) { return name_of(rank, comm.transport().process(rank)); };
+  const auto name = [&](int rank) { return comm.name_of(rank); };
   return Status::format(Code::kMismatch, "{} expects {} bytes of {}, which sends {} bytes",
                         name(comm.rank()), expected, name(peer), given_bytes);
 }
@@ -298,8 +298,7 @@ Task PeerToPeerCall::open(int peer, Space space, Status& failed) {
   if (there.ok()) {
     bases_[Ref::of(space, 0, peer).base] = *there + (is_send ? theirs.block.offset : 0);
   } else if (failed.ok()) {
-    failed = there.status().with_context(
-        fmt::format("the buffer of {}", name_of(peer, on_.comm.transport().process(peer))));
+    failed = there.status().with_context(fmt::format("the buffer of {}", on_.comm.name_of(peer)));
   }
 }
 

@@ -17,8 +17,8 @@ constexpr size_t kMostReached = 64;  // bounds what is remembered
 }  // namespace
 
 ViewQueue::ViewQueue(Communicator& comm)
-    : HelpedProgress(comm.executor().workers(), *comm.transport().bell(comm.rank()),
-                     comm.executor().settings().caller_budget),
+    : HelpedProgress(comm.executor().workers(), comm.executor().bell(),
+                     comm.executor().caller_budget()),
       comm_(comm),
       plans_({.rank = comm.rank(), .ranks = comm.ranks(), .limits = on_device({}).limits},
              [&figures = comm.device_figures()](const Problem& problem) {
@@ -50,7 +50,7 @@ bool ViewQueue::may_be_peer_to_peer(const Call& call) const {
     return has_shares(call, *hosts, comm_.config().strict);
   }
   const bool by_user = reduces(call.collective) && call.op == ReduceOp::kUser;
-  return comm_.transport().shared_memory() != nullptr && !by_user &&
+  return comm_.shares_memory() && !by_user &&
          can_run_on_devices(call.collective, call.count, comm_.ranks()).yes;
 }
 

@@ -85,7 +85,8 @@ TEST(Communicator, ACallThatIsRefusedAfterAWorkerHasEndedAMessageIsNoted) {
     communicator.health().fail({Code::kMismatch, "ranks made different calls"});
     while (!receive.done()) communicator.messages().drive(0);
     EXPECT_EQ(receive.status().code(), Code::kMismatch);
-    const RecordLine& noted = communicator.transport().notes(0, 0)->calls[1 % kNotedCalls];
+    const RecordLine& noted =
+        communicator.executor().transport().notes(0, 0)->calls[1 % kNotedCalls];
     EXPECT_EQ(noted.record.sequence, 0u);
     EXPECT_EQ(communicator.executor().run(Call{}).code(), Code::kMismatch);
     EXPECT_EQ(noted.record.sequence, 1u);

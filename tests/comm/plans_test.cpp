@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "bootstrap/join.hpp"
+#include "bootstrap/opened_meeting.hpp"
 #include "comm/communicator.hpp"
 #include "comm/tuning_file.hpp"
 #include "core/topology.hpp"
@@ -114,9 +115,8 @@ struct PlansSeen {
   std::string of_all;
   std::string of_host;
 };
-PlansSeen plans_of(const Communicator& communicator) {
-  PlanContext context = communicator.lanes().context();
-  context.choose = &communicator.lanes().choose();
+PlansSeen plans_of(Communicator& communicator) {
+  const PlanContext& context = communicator.executor().plan_context();
   PlansSeen seen{plans_in(context), ""};
   const PlanContext* const host = context.scopes[static_cast<size_t>(Scope::kHost)];
   if (host != nullptr) seen.of_host = plans_in(*host);

@@ -44,7 +44,7 @@ Memory memory_of_three() {
     const Call call = sum_of({&one, 1});
     for (int i = 0; i < 5; ++i) demand(communicator.executor().run(call).ok(), "a call");
     if (communicator.rank() != 0) return;
-    const auto mapped = communicator.transport().mapped_memory();
+    const auto mapped = communicator.executor().transport().mapped_memory();
     memory.assign(mapped.begin(), mapped.end());
   });
   return memory;

@@ -30,8 +30,7 @@ class RefusingEndpoint final : public EndingEndpoint {
 TEST(LacksMemory, AMessageThatCannotBePostedHasNotBegun) {
   run_thread_ranks(1, [](Communicator& comm) {
     bool refuses = true;
-    Messages messages(std::make_unique<RefusingEndpoint>(refuses), comm.transport(), comm.health(),
-                      comm.executor());
+    Messages messages(std::make_unique<RefusingEndpoint>(refuses), comm.executor());
     Message message(messages, {.sends = true, .peer = 0});
     EXPECT_THROW((void)message.start(StartedFor::kCaller), std::bad_alloc);
     EXPECT_TRUE(message.done()) << "or whoever has it waits for its end";
@@ -67,8 +66,7 @@ TEST(LacksMemory, AReceiveThatMetAnAnnouncementFailsIfItsBytesCannotBeAskedFor) 
   for (const int lacking : {1, 2}) {
     for (const bool blocks : {false, true}) {
       run_thread_ranks(1, [&](Communicator& comm) {
-        Messages messages(std::make_unique<AnnouncingEndpoint>(lacking), comm.transport(),
-                          comm.health(), comm.executor());
+        Messages messages(std::make_unique<AnnouncingEndpoint>(lacking), comm.executor());
         uint8_t byte = 0;
         const MessageArguments receive{.buffer = &byte, .count = 1};
         if (blocks) {
