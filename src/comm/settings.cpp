@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Packs what a rank says of itself, compares its settings with those of all others, and works out
-// what all agree on.
+// Compares what a rank says of its settings with those of all others, and works out what all agree
+// on.
 #include "comm/settings.hpp"
 
 #include <fmt/format.h>
@@ -10,28 +10,12 @@
 #include <cstring>
 #include <map>
 
+#include "comm/rank_message.hpp"
 #include "core/fields.hpp"
 #include "core/handshake.hpp"
 
 namespace tutti {
 namespace {
-
-struct KnownNetwork {
-  double message_s;
-  double line_byte_s;
-  double group_byte_s;
-};
-
-}  // namespace
-
-template <>
-inline constexpr bool kUnpadded<KnownNetwork> = sizeof(KnownNetwork) == 3 * sizeof(double);
-template <>
-inline constexpr bool kUnpadded<CpuLimit> = sizeof(CpuLimit) == 3 * sizeof(uint64_t);
-
-namespace {
-
-// ---- as bytes ----------------------------------------------------------------------------------
 
 // The version of Tutti is first, so that the rest is read by who has written it alike.
 std::vector<JobSetting> shared_settings(const OwnView& own) {
@@ -41,158 +25,12 @@ std::vector<JobSetting> shared_settings(const OwnView& own) {
   return settings;
 }
 
-// The part of a rank's message that has a fixed size.
-struct Fixed {
-  uint64_t key;  // key that rank 0 gives the communicator
-  uint64_t host;
-  uint64_t host_group;
-  int64_t cache_domain;
-};
-
-// Rows, each with its length before it.
-class Packer {
- public:
-  template <typename T>
-  void add(std::span<const T> values) {
-    add_bytes(bytes_of(static_cast<uint64_t>(values.size())));
-    for (const T& value : values) add_bytes(bytes_of(value));
-  }
-  void add(std::string_view text) { add(std::span(text.data(), text.size())); }
-  std::vector<std::byte> take() { return std::move(bytes_); }
-
- private:
-  void add_bytes(std::span<const std::byte> bytes) {
-    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
-  }
-  std::vector<std::byte> bytes_;
-};
-
-class Unpacker {
- public:
-  explicit Unpacker(std::span<const std::byte> bytes) : rest_(bytes) {}
-  // Empty rows, and false, from the first one on that is not whole.
-  template <typename T>
-  bool take(std::vector<T>& values) {
-    uint64_t size = 0;
-    good_ = good_ && rest_.size() >= sizeof size;
-    if (good_) std::memcpy(&size, rest_.data(), sizeof size);
-    good_ = good_ && size <= (rest_.size() - sizeof size) / sizeof(T);
-    if (!good_) return false;
-    values.resize(size);
-    if (size > 0) std::memcpy(values.data(), rest_.data() + sizeof size, size * sizeof(T));
-    rest_ = rest_.subspan(sizeof size + size * sizeof(T));
-    return true;
-  }
-  bool take(std::string& text) {
-    std::vector<char> chars;
-    const bool taken = take(chars);
-    text.assign(chars.begin(), chars.end());
-    return taken;
-  }
-  [[nodiscard]] bool is_at_end() const { return good_ && rest_.empty(); }
-
- private:
-  std::span<const std::byte> rest_;
-  bool good_ = true;
-};
-
-// ---- what a rank says --------------------------------------------------------------------------
-
-// Cores as bits.
-constexpr int kBits = 64;
-constexpr int kMostCores = 1 << 20;
-
-std::vector<uint64_t> bits_of(std::span<const int> cores) {
-  std::vector<uint64_t> words;
-  for (const int core : cores) {
-    if (core < 0 || core >= kMostCores) continue;
-    const auto word = static_cast<size_t>(core / kBits);
-    if (word >= words.size()) words.resize(word + 1);
-    words[word] |= uint64_t{1} << (core % kBits);
-  }
-  return words;
-}
-
-std::vector<int> cores_in(std::span<const uint64_t> words) {
-  std::vector<int> cores;
-  const size_t most = std::min<size_t>(words.size() * kBits, kMostCores);
-  for (size_t core = 0; core < most; ++core) {
-    if ((words[core / kBits] >> (core % kBits) & 1) != 0) cores.push_back(static_cast<int>(core));
-  }
-  return cores;
-}
-
-// The figures that count only from rank 0.
-std::vector<std::byte> pack_figures(const OwnView& own) {
-  Packer packer;
-  const auto code = static_cast<int64_t>(own.tuning.status().code());
-  packer.add(std::span(&code, 1));
-  packer.add(own.tuning.status().message());
-  packer.add(own.tuning.ok() ? own.tuning->path : "");
-  packer.add(own.tuning.ok() ? print_tuning(own.tuning->tuning) : "");
-  const NetworkFigures network = own.network.value_or(NetworkFigures());
-  const KnownNetwork known{network.message_s, network.line_byte_s, network.group_byte_s};
-  packer.add(std::span(&known, own.network ? 1 : 0));
-  packer.add(own.network ? own.network->origin : "");
-  return packer.take();
-}
-
-Status unpack_figures(std::span<const std::byte> bytes, PlanInputs& inputs) {
-  Unpacker unpacker(bytes);
-  std::vector<int64_t> code;
-  std::string error;
-  std::string path;
-  std::string file;
-  std::vector<KnownNetwork> network;
-  std::string origin;
-  unpacker.take(code);
-  unpacker.take(error);
-  unpacker.take(path);
-  unpacker.take(file);
-  unpacker.take(network);
-  unpacker.take(origin);
-  if (!unpacker.is_at_end() || code.size() != 1 || network.size() > 1) {
-    return {Code::kMismatch, "rank 0 says its figures in another form than this rank reads"};
-  }
-  if (code.front() != 0) return {static_cast<Code>(code.front()), error};
-  TUTTI_ASSIGN_OR_RETURN(Tuning tuning, parse_tuning(file, path));
-  inputs.tuning = {path, std::move(tuning)};
-  if (!network.empty()) {
-    const KnownNetwork& known = network.front();
-    inputs.network = {known.message_s, known.line_byte_s, known.group_byte_s, std::move(origin)};
-  }
-  return {};
-}
-
 // Values, each with a 0 after it.
 std::string joined(const std::vector<JobSetting>& settings) {
   std::string values;
   for (const JobSetting& setting : settings) values.append(setting.value).push_back('\0');
   return values;
 }
-
-std::vector<std::byte> pack(const std::string& values, const OwnView& own,
-                            const Exchange& exchange) {
-  const bool first = exchange.rank() == 0;
-  Packer packer;
-  packer.add(values);
-  const Fixed fixed{.key = first ? random_key() : 0,
-                    .host = own.host,
-                    .host_group = own.host_group,
-                    .cache_domain = own.cache_domain};
-  packer.add(std::span(&fixed, 1));
-  packer.add(std::span<const uint64_t>(bits_of(own.cores)));
-  packer.add(std::span(own.cpu_limits));
-  packer.add(std::span<const std::byte>(first ? pack_figures(own) : std::vector<std::byte>()));
-  return packer.take();
-}
-
-// A rank's message.
-struct Entry {
-  uint64_t key = 0;
-  RankPlace place;
-  std::vector<std::byte> figures;
-};
 
 std::vector<std::string> divided(const std::string& values) {
   std::vector<std::string> texts;
@@ -222,32 +60,15 @@ Status compare(const std::vector<JobSetting>& mine, int my_rank,
 
 // Compares the settings with `mine` first, whose values are `my_values`: each rank does so for each
 // other one.
-Result<Entry> unpack(std::span<const std::byte> bytes, int rank,
-                     const std::vector<JobSetting>& mine, const std::string& my_values,
-                     int my_rank) {
-  Unpacker unpacker(bytes);
-  std::string values;
-  Entry entry;
-  std::vector<Fixed> fixed;
-  std::vector<uint64_t> cores;
-  if (unpacker.take(values) && values != my_values) {
-    TUTTI_RETURN_IF_ERROR(compare(mine, my_rank, divided(values), rank));
+Status check(const RankMessage& message, int rank, const std::vector<JobSetting>& mine,
+             const std::string& my_values, int my_rank) {
+  if (!message.values.empty() && message.values != my_values) {
+    TUTTI_RETURN_IF_ERROR(compare(mine, my_rank, divided(message.values), rank));
   }
-  unpacker.take(fixed);
-  unpacker.take(cores);
-  unpacker.take(entry.place.cpu_limits);
-  unpacker.take(entry.figures);
-  if (!unpacker.is_at_end() || fixed.size() != 1) {
-    return Status::format(Code::kMismatch,
-                          "rank {} says its settings in another form than rank {} reads", rank,
-                          my_rank);
-  }
-  entry.key = fixed.front().key;
-  entry.place.cores = cores_in(cores);
-  entry.place.host = fixed.front().host;
-  entry.place.host_group = fixed.front().host_group;
-  entry.place.cache_domain = static_cast<int>(fixed.front().cache_domain);
-  return entry;
+  if (message.is_whole) return {};
+  return Status::format(Code::kMismatch,
+                        "rank {} says its settings in another form than rank {} reads", rank,
+                        my_rank);
 }
 
 // ---- among all ---------------------------------------------------------------------------------
@@ -313,16 +134,17 @@ int cores_together(std::span<const RankPlace* const> ranks) {
 Result<Agreement> agree(Exchange& exchange, const OwnView& own) {
   const std::vector<JobSetting> settings = shared_settings(own);
   const std::string values = joined(settings);
-  TUTTI_ASSIGN_OR_RETURN(auto all, gather_long(exchange, pack(values, own, exchange)));
-  std::vector<Entry> entries;
+  TUTTI_ASSIGN_OR_RETURN(const auto all,
+                         gather_long(exchange, pack(values, own, exchange.rank() == 0)));
+  std::vector<RankMessage> entries;
   entries.reserve(all.size());
   std::vector<uint64_t> marks;
   std::vector<uint64_t> groups;
   Agreement agreement;
   PlanInputs& inputs = agreement.inputs;
   for (int rank = 0; rank < exchange.ranks(); ++rank) {
-    TUTTI_ASSIGN_OR_RETURN(Entry entry, unpack(all[static_cast<size_t>(rank)], rank, settings,
-                                               values, exchange.rank()));
+    RankMessage entry = unpack(all[static_cast<size_t>(rank)]);
+    TUTTI_RETURN_IF_ERROR(check(entry, rank, settings, values, exchange.rank()));
     marks.push_back(entry.place.host);
     groups.push_back(entry.place.host_group);
     inputs.cache_domains.push_back(entry.place.cache_domain);
