@@ -38,18 +38,6 @@ Result<OwnView> view_of_rank(Runtime& runtime, const CommunicatorConfig& config,
   return own;
 }
 
-NicSet nics_of(const Environment& environment) {
-  NicSet nics;
-  switch (environment.mnic) {
-    case Mnic::kNone: nics.which = NicSet::Which::kOne; break;
-    case Mnic::kLocal: nics.which = NicSet::Which::kLocal; break;
-    case Mnic::kGlobal: nics.which = NicSet::Which::kGlobal; break;
-  }
-  nics.names = environment.mnic_names;
-  nics.most = static_cast<uint32_t>(environment.mnic_count);
-  return nics;
-}
-
 class Maker {
  public:
   Maker(std::shared_ptr<Runtime> runtime, Exchange& exchange, const CommunicatorConfig& config)

@@ -131,6 +131,18 @@ Result<const TransportKind*> agree_on_network(Exchange& exchange, const std::str
 
 }  // namespace
 
+NicSet nics_of(const Environment& environment) {
+  NicSet nics;
+  switch (environment.mnic) {
+    case Mnic::kNone: nics.which = NicSet::Which::kOne; break;
+    case Mnic::kLocal: nics.which = NicSet::Which::kLocal; break;
+    case Mnic::kGlobal: nics.which = NicSet::Which::kGlobal; break;
+  }
+  nics.names = environment.mnic_names;
+  nics.most = static_cast<uint32_t>(environment.mnic_count);
+  return nics;
+}
+
 Result<Connection> connect(Exchange& exchange, const Hosts& hosts, const Environment& environment,
                            const TransportConfig& config) {
   Connection connection;

@@ -24,6 +24,9 @@ struct Connection {
   }
 };
 
+// The network cards that variables name.
+NicSet nics_of(const Environment& environment);
+
 // Collective. `hosts` follows from the ranks' host ids. Ranks of one id that turn out not to share
 // memory count as being on hosts of their own.
 Result<Connection> connect(Exchange& exchange, const Hosts& hosts, const Environment& environment,

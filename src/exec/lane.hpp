@@ -79,7 +79,23 @@ class BasicLane {
  public:
   // `memory` may be null: then ranks share no memory. `transport` outlives the lane.
   BasicLane(LaneSettings settings, Transport& transport, std::unique_ptr<LaneMemory> memory,
-            std::unique_ptr<Endpoint> endpoint, const Components& components = {});
+            std::unique_ptr<Endpoint> endpoint, const Components& components = {})
+      : rank_(settings.rank),
+        ranks_(settings.ranks),
+        transport_(transport),
+        names_(transport, std::move(settings.numbers)),
+        memory_(std::move(memory)),
+        endpoint_(std::move(endpoint)),
+        log_(components.log(
+            rank_, memory_ == nullptr ? std::span<const LaneMemory::Rank>() : memory_->ranks(),
+            settings.oversubscribed)),
+        slots_(components.slots(memory_.get(), settings.oversubscribed)),
+        addresses_(rank_, memory_.get()),
+        store_policy_(rank_, ranks_, settings.store_target),
+        trials_(rank_),
+        engine_(components.engine()),
+        messages_(*endpoint_),
+        reader_(transport, memory_.get(), names_) {}
 
   // Begins `lane_plan`, which is of `plan`, on the buffers of `call`; plan and call stay in place
   // until it is done. `record` describes the call in texts and to peers. `chain` is the hash of the
@@ -145,15 +161,23 @@ class BasicLane {
   bool has_entered(int peer);
   bool all_have_entered();
   void take_next_lines();
-  void fetch_next_of(int peer);
+  // The slot of a rank in the next call, if that is like this one.
+  [[nodiscard]] const std::byte* next_slot_of(int rank) const {
+    const uint64_t extent = lane_plan_->slot_extent;
+    return addresses_.slots_of(rank, (log_.call() + 1) & 1) +
+           slots_.next_place(extent, slots_.size_class_of(extent));
+  }
   void copy(const Step& step, const std::byte* src);
   void reduce(const Step& step);
-  [[nodiscard]] bool is_non_temporal(const Step& step) const;
+  [[nodiscard]] bool is_non_temporal(const Step& step) const {
+    return step.non_temporal ||
+           (store_policy_.writes_non_temporal() && !lane_plan_->ping_pong_slots &&
+            step.dst.base >= kPrivateSpaces && step.bytes >= kLeastStagedNonTemporal);
+  }
   [[nodiscard]] CopyHint hint_of(const Step& step) const {
     return is_non_temporal(step) ? CopyHint::kNonTemporal : CopyHint::kTemporal;
   }
   bool sends_done();
-  bool was_not_stopped();
   void finish();
   [[nodiscard]] uint64_t block_bytes() const { return arguments_->count * plan_->element_bytes; }
 
@@ -163,6 +187,8 @@ class BasicLane {
   bool pull(const Step& step);
   bool expect(const Step& step);
   bool receive(const Step& step);
+  void fetch_next_of(int peer);
+  bool was_not_stopped();
 
   // Measurements (lane_measures.hpp).
   void start_trial();

@@ -19,6 +19,14 @@ bool BasicLane<Components>::fail(Status status) {
 }
 
 template <typename Components>
+void BasicLane<Components>::abandon() {
+  if (lane_plan_ == nullptr) return;
+  messages_.cancel();
+  trials_.abandon();
+  finish();
+}
+
+template <typename Components>
 std::string BasicLane<Components>::blocked_on() const {
   if (lane_plan_ == nullptr) return "";
   std::string text;

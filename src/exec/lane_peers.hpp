@@ -66,4 +66,29 @@ bool BasicLane<Components>::receive(const Step& step) {
   return false;
 }
 
+// A few lines, which a core fetches at once.
+inline constexpr uint64_t kMostFetched = 256;
+
+// A rank that only gives may be calls ahead. Then what it has written for the next call, if that is
+// like this one, is on its way while this one is done. Not if this rank had to wait: a line that is
+// fetched before its owner has written it, the owner must take back.
+template <typename Components>
+void BasicLane<Components>::fetch_next_of(int peer) {
+  log_.fetch_next_line_of(peer);
+  const uint64_t extent = lane_plan_->slot_extent;
+  if (extent == 0 || extent > kMostFetched) return;
+  const std::byte* slot = next_slot_of(peer);
+  for (uint64_t at = 0; at < extent; at += kCacheLine) __builtin_prefetch(slot + at);
+}
+
+// A peer that has given the call up may have changed its buffers since. It stopped the communicator
+// before that, so if that is not stopped now, what was read is what the peer gave.
+template <typename Components>
+bool BasicLane<Components>::was_not_stopped() {
+  if (!lane_plan_->schedule.exports_buffers) return true;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (transport_.recovery().shared_state()->stop.load(std::memory_order_acquire) == 0) return true;
+  return fail({Code::kAborted, "the communicator was stopped during the call"});
+}
+
 }  // namespace tutti

@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // A call on a lane, from its start to its end: it begins, enters, runs its steps, waits for peers
-// and ends. Steps that read buffers of peers or receive messages are in lane_peers.hpp.
+// and ends. What reads buffers of peers or receives messages is in lane_peers.hpp.
 #pragma once
 
 #include <utility>
@@ -10,27 +10,6 @@
 #include "exec/lane.hpp"
 
 namespace tutti {
-
-template <typename Components>
-BasicLane<Components>::BasicLane(LaneSettings settings, Transport& transport,
-                                 std::unique_ptr<LaneMemory> memory,
-                                 std::unique_ptr<Endpoint> endpoint, const Components& components)
-    : rank_(settings.rank),
-      ranks_(settings.ranks),
-      transport_(transport),
-      names_(transport, std::move(settings.numbers)),
-      memory_(std::move(memory)),
-      endpoint_(std::move(endpoint)),
-      log_(components.log(
-          rank_, memory_ == nullptr ? std::span<const LaneMemory::Rank>() : memory_->ranks(),
-          settings.oversubscribed)),
-      slots_(components.slots(memory_.get(), settings.oversubscribed)),
-      addresses_(rank_, memory_.get()),
-      store_policy_(rank_, ranks_, settings.store_target),
-      trials_(rank_),
-      engine_(components.engine()),
-      messages_(*endpoint_),
-      reader_(transport, memory_.get(), names_) {}
 
 // ---- the beginning -----------------------------------------------------------------------------
 
@@ -263,36 +242,11 @@ void BasicLane<Components>::take_next_lines() {
   const uint64_t written = lane_plan_->traits.slot_written;
   if (lane_plan_->ping_pong_slots || written == 0 || written > kMostTaken) return;
   if (store_policy_.writes_non_temporal()) return;
-  const uint64_t extent = lane_plan_->slot_extent;
-  const std::byte* slot = addresses_.slots_of(rank_, (log_.call() + 1) & 1) +
-                          slots_.next_place(extent, slots_.size_class_of(extent));
+  const std::byte* slot = next_slot_of(rank_);
   for (uint64_t at = 0; at < written; at += kCacheLine) prefetch_to_write(slot + at);
 }
 
-// A few lines, which a core fetches at once.
-inline constexpr uint64_t kMostFetched = 256;
-
-// A rank that only gives may be calls ahead. Then what it has written for the next call, if that is
-// like this one, is on its way while this one is done. Not if this rank had to wait: a line that is
-// fetched before its owner has written it, the owner must take back.
-template <typename Components>
-void BasicLane<Components>::fetch_next_of(int peer) {
-  log_.fetch_next_line_of(peer);
-  const uint64_t extent = lane_plan_->slot_extent;
-  if (extent == 0 || extent > kMostFetched) return;
-  const std::byte* slot = addresses_.slots_of(peer, (log_.call() + 1) & 1) +
-                          slots_.next_place(extent, slots_.size_class_of(extent));
-  for (uint64_t at = 0; at < extent; at += kCacheLine) __builtin_prefetch(slot + at);
-}
-
 // ---- data --------------------------------------------------------------------------------------
-
-template <typename Components>
-bool BasicLane<Components>::is_non_temporal(const Step& step) const {
-  return step.non_temporal ||
-         (store_policy_.writes_non_temporal() && !lane_plan_->ping_pong_slots &&
-          step.dst.base >= kPrivateSpaces && step.bytes >= kLeastStagedNonTemporal);
-}
 
 // A copy or reduction is one pass over memory with the next step, where that copies the same.
 template <typename Components>
@@ -327,16 +281,6 @@ bool BasicLane<Components>::sends_done() {
   return messages_.failed().ok() ? false : fail(messages_.failed());
 }
 
-// A peer that has given the call up may have changed its buffers since. It stopped the communicator
-// before that, so if that is not stopped now, what was read is what the peer gave.
-template <typename Components>
-bool BasicLane<Components>::was_not_stopped() {
-  if (!lane_plan_->schedule.exports_buffers) return true;
-  std::atomic_thread_fence(std::memory_order_acquire);
-  if (transport_.recovery().shared_state()->stop.load(std::memory_order_acquire) == 0) return true;
-  return fail({Code::kAborted, "the communicator was stopped during the call"});
-}
-
 template <typename Components>
 void BasicLane<Components>::finish() {
   if (trials_.runs()) [[unlikely]]
@@ -346,14 +290,6 @@ void BasicLane<Components>::finish() {
   lane_plan_ = nullptr;
   arguments_ = nullptr;
   engine_.finish();
-}
-
-template <typename Components>
-void BasicLane<Components>::abandon() {
-  if (lane_plan_ == nullptr) return;
-  messages_.cancel();
-  trials_.abandon();
-  finish();
 }
 
 }  // namespace tutti
