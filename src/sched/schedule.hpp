@@ -69,7 +69,7 @@ inline constexpr uint32_t kLineBytes = 56;
 
 // A place: a space (of a peer, for the shared ones) and an offset in bytes.
 struct Ref {
-  // The index of the space's base address in the lane's table (exec/addresses.hpp). 0 is send, 1
+  // The index of the space's base address in the lane's table (exec/call_memory.hpp). 0 is send, 1
   // recv, 2 scratch. Then come line, slot, window, send, recv of rank 0, of rank 1, ...
   uint32_t base = 0;
   uint64_t offset = 0;

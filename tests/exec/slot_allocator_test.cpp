@@ -1,10 +1,9 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
-#include "exec/slot_allocator.hpp"
-
 #include <gtest/gtest.h>
 
 #include <vector>
 
+#include "exec/call_memory.hpp"
 #include "fake_lane_memory.hpp"
 
 namespace tutti {
