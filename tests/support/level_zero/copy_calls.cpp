@@ -18,8 +18,8 @@ ze_result_t copy_from(ze_command_list_handle_t list, void* target, ze_context_ha
   require(group_copies(list->ordinal), ZE_RESULT_ERROR_INVALID_COMMAND_LIST_TYPE,
           "the list does not copy");
   require(bytes > 0, ZE_RESULT_ERROR_INVALID_SIZE, "nothing to copy");
-  const MemoryPlace to = find_place(list->context, list->device, target, bytes);
-  const MemoryPlace from = find_place(of_source, list->device, source, bytes);
+  const Place to = find_place(list->context, list->device, target, bytes);
+  const Place from = find_place(of_source, list->device, source, bytes);
   Command command = make_command(list, signal, wait_count, waits);
   command.memory = {to.memory, from.memory};
   command.run = [to = to.at, from = from.at, bytes] { std::memmove(to, from, bytes); };
@@ -40,7 +40,7 @@ ze_result_t fill_bytes(ze_command_list_handle_t list, void* target, const void* 
   require(pattern_bytes > 0 && (pattern_bytes & (pattern_bytes - 1)) == 0 &&
               pattern_bytes <= longest && bytes % pattern_bytes == 0,
           ZE_RESULT_ERROR_INVALID_SIZE, "the queue cannot fill with such a pattern");
-  const MemoryPlace to = find_place(list->context, list->device, target, bytes);
+  const Place to = find_place(list->context, list->device, target, bytes);
   const auto* const first = static_cast<const char*>(pattern);
   Command command = make_command(list, signal, wait_count, waits);
   command.memory = {to.memory};

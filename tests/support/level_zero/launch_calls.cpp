@@ -40,7 +40,7 @@ Launch make_launch(ze_kernel_handle_t kernel, const ze_group_count_t& groups, Co
     require(argument.kind != Argument::Kind::kUnset, ZE_RESULT_ERROR_INVALID_ARGUMENT,
             "an argument of the kernel is not set");
     if (argument.pointer) {
-      const MemoryPlace place =
+      const Place place =
           find_place(kernel->module->context, kernel->module->device, argument.pointer, 0);
       if (kernel->memory[i].lock() != place.memory) {
         complain("an argument was set before its memory was freed and allocated again");

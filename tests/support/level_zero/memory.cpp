@@ -86,8 +86,8 @@ Memory find_memory(const void* pointer) {
   return address < base + memory->bytes ? memory : nullptr;
 }
 
-MemoryPlace find_place(ze_context_handle_t context, ze_device_handle_t device, const void* pointer,
-                       size_t bytes) {
+Place find_place(ze_context_handle_t context, ze_device_handle_t device, const void* pointer,
+                 size_t bytes) {
   require(pointer != nullptr, ZE_RESULT_ERROR_INVALID_NULL_POINTER, "the pointer is null");
   const Memory memory = find_memory(pointer);
   require(memory != nullptr, ZE_RESULT_ERROR_INVALID_ARGUMENT,

@@ -54,7 +54,7 @@ struct Allocation : Object {
 using Memory = std::shared_ptr<Allocation>;
 
 // Where commands find what an application calls by its pointer.
-struct MemoryPlace {
+struct Place {
   Memory memory;
   char* at;
 };
@@ -62,8 +62,8 @@ struct MemoryPlace {
 // The allocation around the pointer, or none.
 Memory find_memory(const void* pointer);
 // The same for `bytes` from there that `device` may touch, or a refusal.
-MemoryPlace find_place(ze_context_handle_t context, ze_device_handle_t device, const void* pointer,
-                       size_t bytes);
+Place find_place(ze_context_handle_t context, ze_device_handle_t device, const void* pointer,
+                 size_t bytes);
 void* add_memory(Memory memory);
 // What find_memory() then no longer finds.
 void remove_memory(const Memory& memory);
