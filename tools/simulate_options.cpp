@@ -264,7 +264,7 @@ void add_options(CLI::App& command, Options& o) {
       .add_option("-b,-y,--bytes,--sizes", o.bytes, "Size of a block: 4096, 64kb, 1mb (default 8)")
       ->transform(tutti::size_in_bytes());
   command.add_option("-d,--type,--types", o.type, "Of the elements (default float32)");
-  command.add_option("-t", o.type, "")->group("");  // as it was at first
+  command.add_option("-t", o.type, "")->group("");  // the option's first name
   command.add_option("--root", o.root, "Of a broadcast, reduce, gather or scatter (default 0)")
       ->check(tutti::zero_or_more());
   command

@@ -17,7 +17,7 @@ struct Heading {
   int ranks;
   std::string form;
   Plan plan;
-  std::string command = {};  // of JSON, as is:
+  std::string command = {};  // command line; only JSON has it and `machine`
   nlohmann::ordered_json machine = {};
 };
 

@@ -13,7 +13,8 @@ constexpr double kWidth = 760;
 constexpr double kTop = 50;
 constexpr double kCell = 10;
 constexpr size_t kCellsInRow = 64;
-constexpr size_t kMostCells = 4096;  // of a kind; beyond, a cell is the hottest of several links
+// Limit per kind; beyond, a cell is the hottest of several links.
+constexpr size_t kMostCells = 4096;
 
 std::string heat_color(double part) {
   const auto fade = [&](double from, double to) {

@@ -29,8 +29,8 @@ namespace tutti::simulate {
 // cores.
 struct OneMachine {
   int cores = 0;         // 0: each host is a machine of its own
-  double message_s = 0;  // of a core, for a message between hosts, of alpha: half at each end
-  double byte_s = 0;     // of a core, for a byte between hosts at each end
+  double message_s = 0;  // core time of a message between hosts, a share of alpha: half at each end
+  double byte_s = 0;     // core time of a byte between hosts, at each end
   // The time until a core lets a rank go on after a wait for another host, if ranks outnumber
   // cores. Within a host it is the cost model's.
   double turn_s = 0;
@@ -38,8 +38,8 @@ struct OneMachine {
 
 // Disturbances, and repetitions.
 struct Circumstances {
-  std::map<int, double> stragglers =
-      {};             // by rank: whatever it does itself takes so many times as long
+  // Factors by rank: whatever it does itself takes so many times as long.
+  std::map<int, double> stragglers = {};
   double skew_s = 0;  // ranks begin at random within so long
   uint64_t seed = 1;
   int calls = 1;  // one after the other, without a pause

@@ -14,7 +14,7 @@
 namespace tutti::simulate {
 namespace {
 
-constexpr int kUsualRadix = 64;  // of switches, at most, unless the topology names one
+constexpr int kUsualRadix = 64;  // most ports of a switch, unless the topology names a number
 constexpr int kMostRadix = 1024;
 constexpr int kMostHostsPerSwitch = 64;
 
