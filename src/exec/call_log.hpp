@@ -125,8 +125,8 @@ class CallLog {
     return ranks_[index(peer)].progress->tick;
   }
 
-  // Takes the line that this rank will write when it enters the next call, while no peer looks at
-  // it.
+  // Takes the line that this rank will write when it enters the next call, from the peers that have
+  // read it. Done while this call waits, it costs nothing.
   void take_next_line() const { prefetch_to_write(&line_of(rank_, call_ + 1)); }
   void fetch_next_line_of(int peer) const { __builtin_prefetch(&line_of(peer, call_ + 1)); }
 

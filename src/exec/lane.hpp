@@ -159,7 +159,6 @@ class BasicLane {
   bool sees_tick(int peer, uint32_t tick);
   bool has_entered(int peer);
   bool all_have_entered();
-  void take_next_lines();
   // The slot of a rank in the next call, if that is like this one.
   [[nodiscard]] const std::byte* next_slot_of(int rank) const {
     const uint64_t extent = lane_plan_->slot_extent;

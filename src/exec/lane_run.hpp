@@ -159,7 +159,7 @@ void BasicLane<Components>::enter() {
   }
   log_.enter(record_);
   transport_.notify();
-  if (!lane_plan_->traits.runs_ahead) take_next_lines();
+  if (!lane_plan_->traits.runs_ahead) log_.take_next_line();
 }
 
 template <typename Components>
@@ -228,22 +228,6 @@ bool BasicLane<Components>::all_have_entered() {
   }
   log_.note_all_entered();
   return true;
-}
-
-// More lines than that are not taken before the call has to write them.
-inline constexpr uint64_t kMostTaken = 16 << 10;
-
-// Takes the lines that the next call will write, if it is like this one, from the peers that have
-// read them. They are its entry and its slot. Done while this call waits, it costs nothing. Done
-// when the slot is written, it makes that slower.
-template <typename Components>
-void BasicLane<Components>::take_next_lines() {
-  log_.take_next_line();
-  const uint64_t written = lane_plan_->traits.slot_written;
-  if (lane_plan_->ping_pong_slots || written == 0 || written > kMostTaken) return;
-  if (store_policy_.writes_non_temporal()) return;
-  const std::byte* slot = next_slot_of(rank_);
-  for (uint64_t at = 0; at < written; at += kCacheLine) prefetch_to_write(slot + at);
 }
 
 // ---- data --------------------------------------------------------------------------------------
