@@ -32,31 +32,20 @@ void CallTrials::waits(bool first, double now_s) {
   if (wait_began_s_ == 0) wait_began_s_ = wait_ended_s_;
 }
 
-CallSample CallTrials::sample_of(const Ended& ended) const {
-  return {.begun_s = timed_from_s_,
-          .ended_s = ended.at_s,
-          .first_wait_s = wait_ended_s_ - wait_began_s_,
-          .last_ended_s = trial_->ended_s,
-          .next_to_last = ended.call == trial_->last_call + 1,
-          .same_arm = arm_ == trial_->last_arm,
-          .root_gives = root_gives(ended.collective),
-          .root_keeps_last = ended.collective == Collective::kScatter && !ended.reads_peers,
-          .slots_are_new = ended.slots_are_new,
-          .ranks = ended.ranks,
-          .block_bytes = ended.block_bytes};
-}
-
-void CallTrials::learn(const CallSample& sample, uint32_t call) {
+void CallTrials::learn(const Ended& ended) {
+  const CallSample sample = {
+      .seconds = ended.at_s - timed_from_s_,
+      .first_wait_s = wait_ended_s_ - wait_began_s_,
+      .root_keeps_last = ended.collective == Collective::kScatter && !ended.reads_peers,
+      .slots_are_new = ended.slots_are_new,
+      .ranks = ended.ranks};
   if (const std::optional<double> seconds = seconds_of(sample)) {
-    trial_->bandit.took(arm_, *seconds / static_cast<double>(sample.block_bytes));
+    trial_->bandit.took(arm_, *seconds / static_cast<double>(ended.block_bytes));
   }
-  trial_->last_call = call;
-  trial_->last_arm = arm_;
-  trial_->ended_s = sample.ended_s;
 }
 
 void CallTrials::finish(const Arms& arms, const Ended& ended, const std::byte* told) {
-  if (is_timed()) learn(sample_of(ended), ended.call);
+  if (is_timed()) learn(ended);
   Arm next;
   std::memcpy(&next, told, sizeof next);
   // Memory that others write may hold anything.

@@ -22,7 +22,6 @@ class CallTrials {
   // A call that has ended, for its time to be judged.
   struct Ended {
     Collective collective;
-    uint32_t call;  // the call's number on the lane
     uint64_t block_bytes;
     int ranks;
     bool reads_peers;    // the arm that it took
@@ -54,13 +53,9 @@ class CallTrials {
   struct Trial {
     Bandit bandit;  // the coordinator's bandit; its times are seconds per byte of a block
     Arm next = Arm::kFirst;
-    uint32_t last_call = 0;      // the last call that was timed
-    Arm last_arm = Arm::kFirst;  // the arm of that call
-    double ended_s = 0;          // end of that call
   };
 
-  [[nodiscard]] CallSample sample_of(const Ended& ended) const;
-  void learn(const CallSample& sample, uint32_t call);
+  void learn(const Ended& ended);
   void log_choice(const Arms& arms, const Ended& ended) const;
 
   const int rank_;

@@ -11,17 +11,11 @@ namespace tutti {
 
 // A call of a collective, as the coordinator saw it.
 struct CallSample {
-  double begun_s;
-  double ended_s;
-  double first_wait_s;   // this rank's first wait for its peers
-  double last_ended_s;   // end of the last timed call of this kind
-  bool next_to_last;     // no other call was between
-  bool same_arm;         // the last timed call took the same arm
-  bool root_gives;       // the collective has a root that only sends
+  double seconds;        // the time from its beginning to its end
+  double first_wait_s;   // this rank's first wait for its peers, within that time
   bool root_keeps_last;  // the root stores its own block after its peers have theirs
   bool slots_are_new;    // the memory of the slots was made in this call
   int ranks;             // at least 2
-  uint64_t block_bytes;
 };
 
 // The sample that the bandit is to learn, more than 0; none if the call says nothing about its arm.

@@ -20,7 +20,6 @@ template <typename Components>
 [[gnu::noinline]] void BasicLane<Components>::finish_trial() {
   const CallTrials::Ended ended = {
       .collective = arguments_->collective,
-      .call = log_.call(),
       .block_bytes = block_bytes(),
       .ranks = ranks_,
       .reads_peers = lane_plan_->schedule.exports_buffers,

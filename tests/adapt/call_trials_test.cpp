@@ -24,7 +24,6 @@ class Trials : public testing::Test {
 
   // Makes a call on both ranks; returns which arm it took.
   size_t call(const std::array<Took, 2>& took) {
-    ++number_;
     now_s_ += 1;
     const size_t arm = coordinator_.start(arms_, kBytes, now_s_);
     EXPECT_EQ(other_.start(arms_, kBytes, 0), arm);
@@ -46,7 +45,6 @@ class Trials : public testing::Test {
   }
   [[nodiscard]] CallTrials::Ended ended(double at_s) const {
     return {.collective = Collective::kAllreduce,
-            .call = number_,
             .block_bytes = kBytes,
             .ranks = 2,
             .reads_peers = false,
@@ -58,7 +56,6 @@ class Trials : public testing::Test {
   CallTrials coordinator_{kCoordinator};
   CallTrials other_{0};
   std::array<std::byte, sizeof(Arm)> told_{};
-  uint32_t number_ = 0;
   double now_s_ = 1;
 };
 
@@ -92,7 +89,6 @@ TEST_F(Trials, CallsThatGoOverToAnotherScheduleTellNothing) {
 
 TEST_F(Trials, WhatNoCoordinatorWritesIsTheFirstArm) {
   for (const unsigned nonsense : {2U, 3U, 200U, 255U}) {
-    ++number_;
     (void)other_.start(arms_, kBytes, 0);
     const std::array told = {std::byte{static_cast<uint8_t>(nonsense)}};
     other_.finish(arms_, ended(0), told.data());

@@ -6,19 +6,13 @@
 namespace tutti {
 namespace {
 
-// From 10 to 11 s, long after another call, without a wait.
+// Without a wait.
 CallSample call_of_a_second() {
-  return {.begun_s = 10,
-          .ended_s = 11,
+  return {.seconds = 1,
           .first_wait_s = 0,
-          .last_ended_s = 5,
-          .next_to_last = true,
-          .same_arm = true,
-          .root_gives = false,
           .root_keeps_last = false,
           .slots_are_new = false,
-          .ranks = 2,
-          .block_bytes = 1 << 20};
+          .ranks = 2};
 }
 
 TEST(CallSample, DoesNotCountTheFirstWait) {
@@ -28,19 +22,6 @@ TEST(CallSample, DoesNotCountTheFirstWait) {
   EXPECT_EQ(seconds_of(call), 0.75);
   call.first_wait_s = 1;
   EXPECT_GT(seconds_of(call), 0) << "a cost is more than 0";
-}
-
-TEST(CallSample, CountsFromEndToEndBehindARootThatGives) {
-  CallSample call = call_of_a_second();
-  call.root_gives = true;
-  call.first_wait_s = 0.5;
-  EXPECT_EQ(seconds_of(call), 0.5) << "the call before is long over";
-  call.last_ended_s = 9.9375;
-  EXPECT_EQ(seconds_of(call), 1.0625);
-  call.same_arm = false;
-  EXPECT_EQ(seconds_of(call), std::nullopt) << "some of it is work of the other arm";
-  call.next_to_last = false;
-  EXPECT_EQ(seconds_of(call), 0.5) << "another call was between";
 }
 
 TEST(CallSample, SaysNothingInSlotsThatAreNew) {
