@@ -21,19 +21,9 @@ struct CallSample {
 // The sample that the bandit is to learn, more than 0; none if the call says nothing about its arm.
 [[nodiscard]] std::optional<double> seconds_of(const CallSample& call);
 
-// A long message. Between ranks that have a core each, the time counts. Oversubscribed ranks wait
-// for each other's turns, in which others get on: of their messages only the work counts.
-struct MessageSample {
-  bool read;         // the receiver read the sender's memory
-  bool takes_turns;  // the rank is oversubscribed
-  uint64_t bytes;
-  double seconds;
-};
-
-[[nodiscard]] double seconds_of(const MessageSample& message);
-
 // How long a message took from when it met its receive, between ranks that have a core each. If
-// another went in the other direction meanwhile, both count: `both_ended_s`.
+// another went in the other direction meanwhile, both count: `both_ended_s`. Oversubscribed ranks
+// wait for each other's turns, in which others get on: of their messages only the work counts.
 [[nodiscard]] double seconds_of_both(double begun_s, double ended_s, double both_ended_s);
 
 }  // namespace tutti

@@ -37,17 +37,6 @@ TEST(CallSample, CountsTheRootsOwnBlockThatPeersDoNotWaitFor) {
   EXPECT_DOUBLE_EQ(*seconds_of(call), 4.0 / 3);
 }
 
-TEST(MessageSample, ReadsCountForMoreIfTheyAreShortOrTakeTurns) {
-  const auto seconds = [](bool read, bool takes_turns, uint64_t bytes) {
-    return seconds_of(MessageSample{read, takes_turns, bytes, 1});
-  };
-  EXPECT_GT(seconds(true, false, 64 << 10), 1);
-  EXPECT_EQ(seconds(true, false, 1 << 20), 1);
-  EXPECT_GT(seconds(true, true, 1 << 20), 1);
-  EXPECT_EQ(seconds(false, false, 64 << 10), 1);
-  EXPECT_EQ(seconds(false, true, 1 << 20), 1);
-}
-
 TEST(MessageSample, OfTwoThatGoBothWaysCountsUntilBothHaveGone) {
   EXPECT_DOUBLE_EQ(seconds_of_both(10, 11, 11), 1);
   EXPECT_DOUBLE_EQ(seconds_of_both(10, 11, 11.75), 1.75);

@@ -29,11 +29,7 @@ void LongMessages::settle(Peer& from, double now) {
 
 void LongMessages::took(Peer& from, Routes::Route route, uint64_t bytes, double seconds) {
   Routes& routes = routes_of(from);
-  const MessageSample sample = {.read = route == Routes::Route::kRead,
-                                .takes_turns = oversubscribed_,
-                                .bytes = bytes,
-                                .seconds = seconds};
-  routes.took(route, bytes, seconds_of(sample));
+  routes.took(route, bytes, seconds);
   from.in.tell(routes);
 }
 

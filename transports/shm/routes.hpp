@@ -80,7 +80,7 @@ class Routes {
 
 // A message that has arrived, between ranks that have a core each. If another goes in the other
 // direction meanwhile, it counts when both have arrived. The first one there has had more than its
-// share of what they use (MessageSample).
+// share of what they use (seconds_of_both).
 struct UncountedMessage {
   Routes::Route route = Routes::Route::kRead;
   uint64_t bytes = 0;
