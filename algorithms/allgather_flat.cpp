@@ -20,15 +20,12 @@ void build(const Problem& q, Builder& b) {
   const int chunks = buffers.chunks(q);
   const bool non_temporal = stores_non_temporal(q, all_blocks_bytes(q));
   const Range own = q.send_block(0);
-  const auto keep = [&](int i) { copy_of_own_block(q, b, piece_of(own, chunks, i)); };
-  const bool at_once = keeps_at_once(q, std::min(q.bytes(), buffers.chunk_bytes));
   const auto put = [&](int i) {
     const Range piece = piece_of(own, chunks, i);
     b.copy(Ref::of(Space::kWindow, buffers.at(i), q.rank), at_send(piece), piece.bytes);
-    if (at_once) keep(i);
   };
   const auto take = [&](int i) {
-    if (!at_once) keep(i);
+    copy_of_own_block(q, b, piece_of(own, chunks, i));
     for (int distance = 1; distance < q.ranks; ++distance) {
       const int peer = rank_after(q, distance);
       const Range piece = piece_of(q.recv_block(peer), chunks, i);

@@ -75,26 +75,6 @@ inline std::vector<Ref> one_of_each_rank(const Problem& q, Ref own, Space space,
   return one_of_each_rank(q, own, space, [=](int) { return offset; });
 }
 
-// A longer block would leave the first-level cache before its second copy.
-inline constexpr uint64_t kLeastKeptAtOnce = 16 << 10;
-
-// Whether a rank that stages a block and also copies it to its own receive buffer does both in one
-// pass. A short block reaches the peers sooner if the copy is made later, while the rank waits for
-// them. So do the copies of ranks that share cores, which must wait anyway.
-inline bool keeps_at_once(const Problem& q, uint64_t bytes) {
-  return !q.limits.oversubscribed && bytes >= kLeastKeptAtOnce;
-}
-
-// The entry of a rank that has staged so many bytes. keep() copies the rank's own block: before the
-// entry, in one pass with the staging, or after it.
-template <typename Keep>
-void enter_and_keep(const Problem& q, Builder& b, uint64_t bytes, Keep keep) {
-  const bool at_once = keeps_at_once(q, bytes);
-  if (at_once) keep();
-  b.publish(1);
-  if (!at_once) keep();
-}
-
 // Shorter blocks may still lie in a core's part of the last-level cache.
 inline constexpr uint64_t kLeastKeptNonTemporal = 12 << 20;
 
