@@ -10,8 +10,6 @@
 // - An arm that took over twice as long as the one in use, and begins so again, is left at once.
 // - An unused arm is tried again once its trial costs little beyond the arm in use. That is at most
 //   kTrialShare of the time since its last call. The slower it was, the later that is.
-// - An early estimate is worth less. So an arm is tried again in any case at kTimesAsMany times the
-//   number of its last call.
 #pragma once
 
 #include <algorithm>
@@ -74,7 +72,6 @@ class Bandit {
  private:
   static constexpr double kTrialShare = 1.0 / 256;  // less than times vary from run to run
   static constexpr double kEstimateStep = 1.1;      // ratio by which times of equal calls vary
-  static constexpr uint64_t kTimesAsMany = 8;
   static constexpr double kFarBehind = 2;
 
   struct Estimate {
@@ -113,8 +110,7 @@ class Bandit {
     if (!estimate.known || estimate.last_taken == calls_) return false;
     const double loss = std::max(estimate.cost / used_cost, kEstimateStep) - 1;
     const auto idle = static_cast<double>(calls_ - estimate.last_taken);
-    return idle * kTrialShare >= static_cast<double>(trial_) * loss ||
-           calls_ >= kTimesAsMany * estimate.last_taken;
+    return idle * kTrialShare >= static_cast<double>(trial_) * loss;
   }
   [[nodiscard]] const Estimate& of(Arm arm) const { return estimates_[static_cast<size_t>(arm)]; }
   Estimate& of(Arm arm) { return estimates_[static_cast<size_t>(arm)]; }

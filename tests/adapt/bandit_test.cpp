@@ -87,8 +87,8 @@ TEST(Bandit, ATrialThatBeginsBadlyIsNotDecidedByThat) {
 TEST(Bandit, WhatIsFarBehindAndBeginsSoAgainIsLeftAtOnce) {
   Bandit bandit(2, kTrial);
   EXPECT_EQ(second_of(bandit, 20, 1, 6), 4) << "the first trial";
-  EXPECT_EQ(second_of(bandit, 100, 1, 6), 1) << "the next";
-  EXPECT_GT(second_of(bandit, 4000, 1, 0.5), 3000) << "it does not begin so again";
+  EXPECT_EQ(second_of(bandit, 6000, 1, 6), 1) << "the next";
+  EXPECT_GT(second_of(bandit, 12'000, 1, 0.5), 6000) << "it does not begin so again";
 }
 
 TEST(Bandit, OfTwoCallsTheBetterCounts) {
@@ -103,14 +103,6 @@ TEST(Bandit, OneThatIsHardlySlowerIsNotTakenForAStepOfTheOther) {
   for (int i = 0; i < 4; ++i) bandit.took(Arm::kSecond, 10.9);
   for (int i = 0; i < 7; ++i) bandit.took(Arm::kFirst, i == 6 ? 10.2 : 10);
   EXPECT_EQ(bandit.better(), Arm::kFirst);
-}
-
-TEST(Bandit, AnEstimateOfTheFirstCallsIsSoonRepeated) {
-  Bandit bandit(2, kTrial);
-  second_of(bandit, 4, 1, 0);
-  for (int i = 0; i < 4; ++i) bandit.took(Arm::kSecond, 50);
-  ASSERT_EQ(bandit.better(), Arm::kFirst);
-  EXPECT_GT(second_of(bandit, 300, 1, 0.5), 200);
 }
 
 TEST(Bandit, FewThatAreHeldUpChangeNothing) {
