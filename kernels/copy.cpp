@@ -4,7 +4,7 @@
 //
 // Copies go backwards. Forwards, a prefetcher would run on beyond the end, into lines that another
 // core is about to write or read next. It would take each of those from that core, which must fetch
-// it back (docs/notes/04). Strings (rep movsb) are faster on some processors (string_copy.hpp).
+// it back (docs/notes/04).
 //
 // memcpy goes past the caches by itself only beyond three quarters of the last-level cache that it
 // believes to have. On a virtual machine that can be hundreds of MiB, far too late for long copies.
@@ -12,7 +12,6 @@
 #include <cstring>
 #include <optional>
 
-#include "kernels/string_copy.hpp"
 #include "kernels/targets.hpp"
 
 #undef HWY_TARGET_INCLUDE
@@ -162,26 +161,14 @@ const CopyKernels& kernels() {
   return best;
 }
 
-// The start of a string instruction takes as long as vectors need for a good part of this.
-constexpr size_t kLeastStringCopy = 16 << 10;
-// Both ends of such a copy fit any second-level cache.
-constexpr size_t kMostStringCopy = 64 << 10;
-
-// Strings begin where they pay, and end where caches may not hold what they write.
-bool by_strings(size_t bytes) {
-  return kLeastStringCopy <= bytes && bytes <= kMostStringCopy && string_copies_pay();
-}
-
 }  // namespace
 
 void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint) {
   if (bytes == 0) return;  // the pointers may be null
   if (hint == CopyHint::kNonTemporal) {
     kernels().non_temporal(dst, source, bytes);
-  } else if (by_strings(bytes)) {
-    string_copy(dst, source, bytes);
   } else {
-    copy_by_vectors(dst, source, bytes);
+    kernels().backward(dst, source, bytes);
   }
 }
 
@@ -189,16 +176,12 @@ void copy_twice(void* dst, CopyHint hint, void* other, CopyHint other_hint, cons
                 size_t bytes) {
   const bool non_temporal = hint == CopyHint::kNonTemporal;
   const bool non_temporal_other = other_hint == CopyHint::kNonTemporal;
-  if (bytes < kLeastLongCopy || (!non_temporal && !non_temporal_other && by_strings(bytes))) {
+  if (bytes < kLeastLongCopy) {
     copy_bytes(dst, source, bytes, hint);
     copy_bytes(other, source, bytes, other_hint);
   } else {
     kernels().twin(dst, non_temporal, other, non_temporal_other, source, bytes);
   }
-}
-
-void copy_by_vectors(void* dst, const void* source, size_t bytes) {
-  kernels().backward(dst, source, bytes);
 }
 
 }  // namespace tutti

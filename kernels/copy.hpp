@@ -16,8 +16,6 @@ inline constexpr size_t kLeastLongCopy = 256;
 
 // Ways of copying matter from this size on; copies past the caches may be shorter.
 void copy_long(void* dst, const void* source, size_t bytes, CopyHint hint);
-// Copies by vectors, backwards (copy.cpp says why); at least kLeastLongCopy bytes.
-void copy_by_vectors(void* dst, const void* source, size_t bytes);
 
 // Copies to two places that do not overlap, each by its hint; one of them may be where the source
 // lies.

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "kernels/copy.hpp"
-#include "kernels/string_copy.hpp"
 
 namespace tutti {
 namespace {
@@ -30,19 +29,6 @@ TEST(Copy, MovesAllBytesAndNoOthersWhateverTheAlignment) {
         }
       }
     }
-  }
-}
-
-TEST(Copy, ByStringsMovesAllBytesAndNoOthers) {
-  if (!string_copies_pay()) GTEST_SKIP() << "vectors are faster on this processor";
-  std::vector<uint8_t> source(70'000);
-  for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<uint8_t>(i * 7 + 1);
-  for (const size_t bytes : {16384u, 16385u, 65536u, 69'000u}) {
-    std::vector<uint8_t> dst(70'000, 0);
-    std::vector<uint8_t> expected = dst;
-    std::copy_n(source.begin() + 17, bytes, expected.begin() + 3);
-    copy_bytes(dst.data() + 3, source.data() + 17, bytes, CopyHint::kTemporal);
-    ASSERT_EQ(dst, expected) << bytes;
   }
 }
 

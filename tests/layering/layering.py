@@ -43,7 +43,6 @@ OWN_VIEW = {
     "core/affinity.hpp": "cores of this process",
     "core/cache_domain.hpp": "caches of this process",
     "core/interfaces.hpp": "network interfaces of this host",
-    "core/least_seconds.hpp": "times",
     "core/network.hpp": "the network of this host",
     "core/process_state.hpp": "processes",
     "core/topology.hpp": "cores, quotas and caches of this process",
