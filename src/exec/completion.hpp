@@ -78,7 +78,7 @@ class Completion {
     std::unique_lock lock(lock_);
     function_.store(function, std::memory_order_relaxed);
     context_ = context;
-    const bool ended = (state_.load(std::memory_order_relaxed) & kEnded) != 0;
+    const bool ended = (state_.load(std::memory_order_acquire) & kEnded) != 0;
     lock.unlock();
     if (function == nullptr) return;
     if (ended) {
