@@ -169,35 +169,24 @@ void add_size_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
   bench
       ->add_option("-f,--min", o->wanted.min_bytes,
                    "Smallest size in bytes (not elements); 1K = 1024")
-      ->transform(bytes)
-      ->type_name("BYTES")
-      ->capture_default_str();
+      ->transform(bytes);
   bench->add_option("-t,--max", o->wanted.max_bytes, "Largest size in bytes, e.g. 64M")
-      ->transform(bytes)
-      ->type_name("BYTES")
-      ->capture_default_str();
+      ->transform(bytes);
   bench->add_option("--factor", o->wanted.factor, "From one size to the next")
-      ->check(CLI::Range(2, 1024))
-      ->capture_default_str();
+      ->check(CLI::Range(2, 1024));
   bench
       ->add_option("-y,-b,--sizes,--bytes", o->wanted.sizes,
                    "These sizes in bytes instead, e.g. 4,1K,64M")
       ->transform(bytes)
-      ->type_name("BYTES")
       ->allow_extra_args(false)
       ->delimiter(',');
 }
 
 void add_plan_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
-  bench
-      ->add_option("-i,--iterations", o->plan.iterations,
-                   "Calls per size; 0: as many as fit in --seconds, 10 to 20000")
-      ->capture_default_str();
-  bench->add_option("-w,--warm-up", o->plan.warm_up, "Calls before; 0: a tenth of --seconds")
-      ->capture_default_str();
-  bench->add_option("--seconds", o->plan.seconds, "Time per size")
-      ->check(tutti::above_zero())
-      ->capture_default_str();
+  bench->add_option("-i,--iterations", o->plan.iterations,
+                    "Calls per size; 0: as many as fit in --seconds, 10 to 20000");
+  bench->add_option("-w,--warm-up", o->plan.warm_up, "Calls before; 0: a tenth of --seconds");
+  bench->add_option("--seconds", o->plan.seconds, "Time per size")->check(tutti::above_zero());
   bench->add_flag("--shared", o->plan.shared,
                   "Buffers of tutti_alloc, which peers on the host read where they lie");
   bench->add_flag(
@@ -211,23 +200,19 @@ void add_plan_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
   device->type_name("API");
   bench->add_option("--index", o->device_index, "Which device, as tutti info numbers them")
       ->check(tutti::zero_or_more())
-      ->needs(device)
-      ->capture_default_str();
+      ->needs(device);
   bench->add_flag("-q,--in-place", o->plan.in_place, "Send and receive in the same buffer");
   bench->add_option("--root", o->plan.root, "Root of broadcast, reduce, gather and scatter")
-      ->check(tutti::zero_or_more())
-      ->capture_default_str();
+      ->check(tutti::zero_or_more());
   bench->add_option("--form", o->form, "blocking, nonblocking or persistent")
-      ->check(CLI::IsMember(kForms))
-      ->capture_default_str();
+      ->check(CLI::IsMember(kForms));
   bench->add_flag("--check,!--no-check", o->plan.check,
                   "Compare every element of a result with what it must be, before and after timing "
                   "(default)");
   bench
       ->add_option("--buffers", o->plan.buffers,
                    "Sets of buffers that the calls use in turn, to see times without warm caches")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1024));
   bench
       ->add_option("--skew", o->plan.skew_us,
                    "Each rank is late for each call by a random time up to this, in us; a time "
@@ -240,29 +225,27 @@ void add_plan_options(CLI::App* bench, const std::shared_ptr<Options>& o) {
 void add_bench(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* bench = app.add_subcommand("bench", "Time collectives and check their results");
+  bench->option_defaults()->always_capture_default();
   bench
       ->add_option(tutti::kCollectiveNames, o->wanted.collectives,
                    "allreduce, broadcast, reduce, allgather, reduce_scatter, alltoall, gather, "
                    "scatter, these five with a v (allgatherv ...), barrier, sendrecv, or all")
       ->required()
       ->delimiter(',');
-  bench
-      ->add_option("-n,--ranks", o->ranks,
-                   "Start this many ranks (default 2), unless a launcher has done so")
-      ->check(CLI::Range(1, 65536));
+  bench->add_option("-n,--ranks", o->ranks, "Start this many ranks, unless a launcher has done so")
+      ->check(CLI::Range(1, 65536))
+      ->default_str("2");
   add_size_options(bench, o);
   bench
       ->add_option("-d,--types,--type", o->wanted.types,
                    "Element types, e.g. float32,bfloat16, or all")
       ->allow_extra_args(false)
-      ->delimiter(',')
-      ->capture_default_str();
+      ->delimiter(',');
   bench
       ->add_option("-r,--ops", o->wanted.ops,
                    "Operations: sum, prod, min, max, avg, band, bor, bxor, or all")
       ->allow_extra_args(false)
-      ->delimiter(',')
-      ->capture_default_str();
+      ->delimiter(',');
   add_plan_options(bench, o);
   bench->add_flag("--json", o->json, "Print JSON, with the times of each rank");
   bench->add_option("-o,--output", o->output, "Write that JSON to this file")

@@ -202,60 +202,47 @@ void run_benchmark(const Options& o, const CLI::App& app) {
 
 void add_amounts(CLI::App* app, Options& o) {
   app->add_option("-i,--iters", o.iterations, "Timed iterations per line")
-      ->check(tutti::above_zero())
-      ->capture_default_str();
-  app->add_option("-w,--warmup_iters", o.warm_up, "Iterations before")->capture_default_str();
+      ->check(tutti::above_zero());
+  app->add_option("-w,--warmup_iters", o.warm_up, "Iterations before");
   app->add_option("-j,--iter_policy", o.policy,
                   "auto: half as many iterations for each doubling from 256 KiB on; off")
-      ->check(CLI::IsMember({"auto", "off"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"auto", "off"}));
   app->add_option("-n,--buf_count", o.buffers, "Calls, each on buffers of its own, per iteration")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
-  app->add_option("-f,--min_elem_count", o.min_count, "Smallest number of elements")
-      ->capture_default_str();
-  app->add_option("-t,--max_elem_count", o.max_count, "Largest number of elements")
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1024));
+  app->add_option("-f,--min_elem_count", o.min_count, "Smallest number of elements");
+  app->add_option("-t,--max_elem_count", o.max_count, "Largest number of elements");
   app->add_option("-y,--elem_counts", o.counts, "These numbers of elements instead")
       ->delimiter(',');
 }
 
 void add_subjects(CLI::App* app, Options& o) {
   app->add_option("-l,--coll", o.collectives, fmt::format("all or some of: {}", kCollectives))
-      ->delimiter(',')
-      ->capture_default_str();
+      ->delimiter(',');
   app->add_option("-d,--dtype", o.types, "Element types, e.g. float32,bfloat16, or all")
-      ->delimiter(',')
-      ->capture_default_str();
+      ->delimiter(',');
   app->add_option("-r,--reduction", o.ops, "sum, prod, min, max, avg, or all: the first four")
-      ->delimiter(',')
-      ->capture_default_str();
+      ->delimiter(',');
 }
 
 void add_manners(CLI::App* app, Options& o) {
-  app->add_option("-b,--backend", o.backend, "host")
-      ->check(CLI::IsMember({"host", "sycl"}))
-      ->capture_default_str();
+  app->add_option("-b,--backend", o.backend, "host")->check(CLI::IsMember({"host", "sycl"}));
   app->add_option("-c,--check", o.check,
                   "last: compare all results before and after timing; all: of every iteration; off")
-      ->check(CLI::IsMember({"off", "last", "all"}))
-      ->capture_default_str();
+      ->check(CLI::IsMember({"off", "last", "all"}));
   app->add_option("-p,--cache", o.cache, "1: persistent requests; 0: new ones for each call")
-      ->check(CLI::Range(0, 1))
-      ->capture_default_str();
+      ->check(CLI::Range(0, 1));
   app->add_option("-q,--inplace", o.in_place, "1: send and receive in the same buffer")
-      ->check(CLI::Range(0, 1))
-      ->capture_default_str();
+      ->check(CLI::Range(0, 1));
   app->add_option("-s,--numa_node", o.numa_node, "Allocate on this NUMA node")
-      ->check(CLI::Range(-1, 1023));
+      ->check(CLI::Range(-1, 1023))
+      ->default_str("");
   app->add_option("-o,--csv_filepath", o.csv, "Append the lines to this file")
       ->check(tutti::writable_file());
   app->add_option("-x,--ext", o.extended, "on: the time after the start of all calls, too")
-      ->check(CLI::IsMember({"off", "auto", "on"}))
-      ->capture_default_str();
-  app->add_option("--ranks", o.ranks,
-                  "Start this many ranks (default 2), unless a launcher has done so")
-      ->check(CLI::Range(1, 65536));
+      ->check(CLI::IsMember({"off", "auto", "on"}));
+  app->add_option("--ranks", o.ranks, "Start this many ranks, unless a launcher has done so")
+      ->check(CLI::Range(1, 65536))
+      ->default_str("2");
 }
 
 }  // namespace
@@ -264,6 +251,7 @@ void add_benchmark(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* benchmark = app.add_subcommand(
       "benchmark", "bench with the options and the output of oneCCL's benchmark");
+  benchmark->option_defaults()->always_capture_default();
   add_amounts(benchmark, *o);
   add_subjects(benchmark, *o);
   add_manners(benchmark, *o);

@@ -5,10 +5,7 @@
 
 namespace tutti_tools {
 
-using tutti::inspect::Cause;
-using tutti::inspect::Finding;
-using tutti::inspect::Outcome;
-using tutti::inspect::Verdict;
+using namespace tutti::inspect;
 
 // A job that spends its time within its calls may be meant so.
 bool Episodes::is_slow(const Finding& finding) const {

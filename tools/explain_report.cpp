@@ -17,9 +17,7 @@
 namespace {
 
 using Json = nlohmann::ordered_json;
-using tutti::Candidate;
-using tutti::Problem;
-using tutti::Schedule;
+using namespace tutti;
 
 // More steps than these are abbreviated.
 constexpr size_t kShownFirst = 30;

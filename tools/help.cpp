@@ -71,6 +71,12 @@ std::string bounds_text(const CLI::Option& option) {
   return least + " to " + most;
 }
 
+std::string default_text(const CLI::Option& option) {
+  const std::string& usual = option.get_default_str();
+  if (usual.empty() || usual == "[]") return "";
+  return usual.starts_with('[') ? usual : "[" + usual + "]";  // of several values
+}
+
 std::string HelpFormatter::make_usage(const CLI::App* app, std::string name) const {
   std::string usage = Formatter::make_usage(app, std::move(name));
   if (!app->get_prefix_command()) return usage;
@@ -99,8 +105,7 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   std::string text = option->get_description();
   if (!takes_values(*option)) return text;
   if (const std::string bounds = bounds_text(*option); !bounds.empty()) text += ", " + bounds;
-  const std::string& usual = option->get_default_str();
-  if (!usual.empty()) text += usual.starts_with('[') ? " " + usual : " [" + usual + "]";
+  if (const std::string usual = default_text(*option); !usual.empty()) text += " " + usual;
   if (option->get_required() && !option->get_positional()) text += " (required)";
   for (const CLI::Option* other : option->get_needs()) text += " (with " + other->get_name() + ")";
   return text;

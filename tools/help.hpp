@@ -20,6 +20,8 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
 std::string value_text(const CLI::Option& option);
 // The bounds of its value: "1 to 4096"; empty if there are none.
 std::string bounds_text(const CLI::Option& option);
+// "[16]", or "[a,b]" of several values; empty if it has none.
+std::string default_text(const CLI::Option& option);
 
 class HelpFormatter : public CLI::Formatter {
  public:

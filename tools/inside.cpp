@@ -13,14 +13,8 @@
 namespace tutti_tools {
 namespace {
 
-using tutti::CallRecord;
-using tutti::Wait;
-using tutti::WaitKind;
-using tutti::inspect::Communicator;
-using tutti::inspect::Job;
-using tutti::inspect::PastCall;
-using tutti::inspect::Process;
-using tutti::inspect::RankSnapshot;
+using namespace tutti;
+using namespace tutti::inspect;
 using Json = nlohmann::ordered_json;
 
 // Null where nothing is known.
@@ -48,7 +42,7 @@ Json wait_json(const Job& job, const Communicator& communicator, const RankSnaps
                {"started", wait.started != 0}};
   if (wait.kind == WaitKind::kCall) json["call"] = call_json(wait.record);
   Json awaited = Json::array();
-  for (const auto& late : tutti::inspect::whom_it_awaits(job, {&communicator, &rank, &wait})) {
+  for (const auto& late : whom_it_awaits(job, {&communicator, &rank, &wait})) {
     awaited.push_back(late.number);
   }
   json["for_ranks"] = awaited;
@@ -84,7 +78,7 @@ void refuse_what_is_not_ours(const char* command, int pid) {
     fmt::print(stderr, "{}: there is no process {} on this host\n", command, pid);
     throw CLI::RuntimeError(kNothingToSee);
   }
-  if (tutti::inspect::may_look_at(pid)) return;
+  if (may_look_at(pid)) return;
   fmt::print(stderr, "{}: process {} is another user's: run this as that user, or as root\n",
              command, pid);
   throw CLI::RuntimeError(kNothingToSee);
@@ -92,7 +86,7 @@ void refuse_what_is_not_ours(const char* command, int pid) {
 
 }  // namespace
 
-void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted) {
+void add_wanted(CLI::App& command, Wanted& wanted) {
   command.add_option("PID", wanted.pid, "A process of the job; without it all jobs of this user")
       ->check(tutti::above_zero());
   command.add_option("--job", wanted.name,
@@ -102,7 +96,7 @@ void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted) {
                    "Of this host only: do not ask ranks of other hosts");
 }
 
-void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted) {
+void nothing_to_see(const char* command, const Wanted& wanted) {
   if (wanted.pid != 0) refuse_what_is_not_ours(command, wanted.pid);
   std::string whose = "no process of this user on this host has a";
   if (wanted.pid != 0) whose = fmt::format("process {} has no", wanted.pid);
@@ -116,7 +110,7 @@ void nothing_to_see(const char* command, const tutti::inspect::Wanted& wanted) {
   throw CLI::RuntimeError(kNothingToSee);
 }
 
-std::string hosts_of(const tutti::inspect::CommunicatorSnapshot& snapshot) {
+std::string hosts_of(const CommunicatorSnapshot& snapshot) {
   constexpr size_t kMostHosts = 8;
   std::vector<std::string> hosts = {snapshot.host};
   for (const RankSnapshot& rank : snapshot.ranks) {
@@ -127,8 +121,7 @@ std::string hosts_of(const tutti::inspect::CommunicatorSnapshot& snapshot) {
   return fmt::format("{}", fmt::join(hosts, ", "));
 }
 
-std::string host_column(const tutti::inspect::CommunicatorSnapshot& snapshot,
-                        const RankSnapshot& rank) {
+std::string host_column(const CommunicatorSnapshot& snapshot, const RankSnapshot& rank) {
   if (!snapshot.across_hosts()) return "";
   size_t width = snapshot.host.size();
   for (const RankSnapshot& one : snapshot.ranks) width = std::max(width, one.host.size());

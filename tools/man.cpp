@@ -48,10 +48,8 @@ std::string option_head(const CLI::Option& option) {
   if (option.get_items_expected_max() > 0 && !option.get_positional()) {
     head += " " + troff(value_text(option));
   }
-  const std::string usual = option.get_default_str();
-  if (usual.empty()) return head + "\n";
-  const bool bracketed = usual.starts_with('[');  // an option with several values
-  return head + " " + troff(bracketed ? usual : "[" + usual + "]") + "\n";
+  if (const std::string usual = default_text(option); !usual.empty()) head += " " + troff(usual);
+  return head + "\n";
 }
 
 std::string described(const CLI::Option& option) {

@@ -212,25 +212,19 @@ void add_measure(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* measure = app.add_subcommand(
       "measure", "Measure this machine in every way that matters; one page to send");
-  measure->add_option("-o,--output", arguments->output, "The page")
-      ->type_name("FILE")
-      ->check(tutti::writable_file())
-      ->capture_default_str();
+  measure->option_defaults()->always_capture_default();
+  measure->add_option("-o,--output", arguments->output, "The page")->check(tutti::writable_file());
   measure->add_option("--minutes", arguments->minutes, "Begin no run after so long")
-      ->check(tutti::zero_or_more())
-      ->capture_default_str();
+      ->check(tutti::zero_or_more());
   measure
       ->add_option("-n,--ranks", arguments->options.ranks,
                    "Only these numbers of ranks, e.g. 2,8; default 2, 4, ... and all cores")
       ->check(CLI::Range(1, 65536))
       ->delimiter(',');
   measure->add_option("--seconds", arguments->options.seconds, "Time per size")
-      ->check(tutti::above_zero())
-      ->capture_default_str();
+      ->check(tutti::above_zero());
   measure->add_option("-t,--max", arguments->options.most_bytes, "Largest size in bytes, e.g. 64M")
-      ->transform(tutti::size_in_bytes())
-      ->type_name("BYTES")
-      ->capture_default_str();
+      ->transform(tutti::size_in_bytes());
   measure->add_flag("--dry-run", arguments->dry_run, "Print the runs, and make none");
   measure->footer(
       "It may be ended (Ctrl-C) and typed again: it goes on with what the page lacks, and with "

@@ -8,10 +8,7 @@
 namespace tutti_tools {
 namespace {
 
-using tutti::inspect::Communicator;
-using tutti::inspect::Job;
-using tutti::inspect::Outcome;
-using tutti::inspect::Verdict;
+using namespace tutti::inspect;
 
 constexpr double kMsPerSecond = 1000;
 // Between two samples of what the processes wait for.
@@ -60,7 +57,7 @@ class Sampler {
   const Job* job_;
   double step_ms_;  // 0: there are no looks between
   double next_ms_;
-  tutti::inspect::Watch watch_;
+  Watch watch_;
   std::vector<Job> between_;
 };
 

@@ -187,54 +187,39 @@ void run_perf(const Options& o) {
 void add_size_options(CLI::App* perf, Options& o) {
   const CLI::Validator bytes = tutti::size_in_bytes();
   perf->add_option("-b,--minbytes", o.min_bytes, "Smallest size in bytes, e.g. 8 or 1M")
-      ->transform(bytes)
-      ->type_name("BYTES")
-      ->capture_default_str();
-  perf->add_option("-e,--maxbytes", o.max_bytes, "Largest size")
-      ->transform(bytes)
-      ->type_name("BYTES")
-      ->capture_default_str();
+      ->transform(bytes);
+  perf->add_option("-e,--maxbytes", o.max_bytes, "Largest size")->transform(bytes);
   perf->add_option("-i,--stepbytes", o.step_bytes, "From one size to the next, unless -f is given")
-      ->transform(bytes)
-      ->type_name("BYTES")
-      ->capture_default_str();
+      ->transform(bytes);
   perf->add_option("-f,--stepfactor", o.factor, "Factor from one size to the next")
       ->check(CLI::Range(1, 1024));
 }
 
 void add_call_options(CLI::App* perf, Options& o) {
-  perf->add_option("-n,--iters", o.iterations, "Timed calls per size")
-      ->check(tutti::above_zero())
-      ->capture_default_str();
-  perf->add_option("-w,--warmup_iters", o.warm_up, "Calls before")->capture_default_str();
+  perf->add_option("-n,--iters", o.iterations, "Timed calls per size")->check(tutti::above_zero());
+  perf->add_option("-w,--warmup_iters", o.warm_up, "Calls before");
   perf->add_option("-m,--agg_iters", o.together, "Calls that are under way together")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 1024));
   perf->add_option("-c,--check", o.check,
                    "Compare every element of the results before and after timing; 0: do not")
-      ->check(tutti::zero_or_more())
-      ->capture_default_str();
-  perf->add_option("-o,--op", o.ops, "sum, prod, min, max, avg, or all")
-      ->delimiter(',')
-      ->capture_default_str();
+      ->check(tutti::zero_or_more());
+  perf->add_option("-o,--op", o.ops, "sum, prod, min, max, avg, or all")->delimiter(',');
   perf->add_option("-d,--datatype", o.types,
                    "int8, uint8, int32, uint32, int64, uint64, half, float, double, bfloat16, "
                    "f8e4m3, f8e5m2, int16, uint16, or all")
-      ->delimiter(',')
-      ->capture_default_str();
-  perf->add_option("-r,--root", o.root, "Root of broadcast, reduce, gather and scatter, or all")
-      ->capture_default_str();
+      ->delimiter(',');
+  perf->add_option("-r,--root", o.root, "Root of broadcast, reduce, gather and scatter, or all");
   perf->add_option("-a,--average", o.average,
                    "Show the time of: 0 rank 0, 1 the mean, 2 the "
                    "fastest, 3 the slowest rank")
-      ->check(CLI::Range(0, 3))
-      ->capture_default_str();
+      ->check(CLI::Range(0, 3));
   perf->add_option("-z,--blocking", o.blocking, "No effect: calls on host memory are blocking");
   perf->add_option("-R,--local_register", o.shared,
                    "1: buffers of tutti_alloc, which peers on the host read where they lie")
       ->check(CLI::Range(0, 2));
   perf->add_option("-T,--timeout", o.timeout_s, "Longest wait of a call, in seconds")
-      ->check(CLI::Range(0, 1000000));
+      ->check(CLI::Range(0, 1000000))
+      ->default_str("");
 }
 
 // Options for threads that drive GPUs.
@@ -254,17 +239,16 @@ void add_perf(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* perf =
       app.add_subcommand("perf", "bench with the options and the output of nccl-tests");
+  perf->option_defaults()->always_capture_default();
   perf->add_option("COLLECTIVE", o->collective,
                    "all_reduce, all_gather, reduce_scatter, broadcast, reduce, alltoall, gather, "
                    "scatter or sendrecv")
       ->required();
   perf->add_option("-t,--nthreads", o->threads, "With -g, how many ranks to start")
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 65536));
   perf->add_option("-g,--ngpus", o->gpus,
                    "Start -t times -g ranks, unless a launcher has started some")
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
+      ->check(CLI::Range(1, 65536));
   add_size_options(perf, *o);
   add_call_options(perf, *o);
   add_device_options(perf);

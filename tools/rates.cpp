@@ -13,12 +13,7 @@
 namespace tutti_tools {
 namespace {
 
-using tutti::inspect::Communicator;
-using tutti::inspect::CommunicatorSnapshot;
-using tutti::inspect::Job;
-using tutti::inspect::percent;
-using tutti::inspect::RankRates;
-using tutti::inspect::RankSnapshot;
+using namespace tutti::inspect;
 using Json = nlohmann::ordered_json;
 
 // The longest time, at the end, in which it samples what the processes use.
@@ -147,7 +142,7 @@ std::vector<CommunicatorRates> rates_in(const Observation& observed, const std::
   return all;
 }
 
-std::vector<CommunicatorRates> measure_rates(const tutti::inspect::Wanted& wanted, double seconds) {
+std::vector<CommunicatorRates> measure_rates(const Wanted& wanted, double seconds) {
   const std::vector<Job> jobs = find_jobs(with_all_calls(wanted));
   std::vector<CommunicatorRates> all;
   for (const Observation& observed :

@@ -35,7 +35,6 @@ void add_report(CLI::App& app) {
   report->add_option("FILE", arguments->files, "Files of tutti bench -o, and pages of this command")
       ->required();
   report->add_option("-o,--output", arguments->output, "File to write; -: standard output")
-      ->type_name("FILE")
       ->check(tutti::writable_file())
       ->capture_default_str();
   report->footer(

@@ -18,10 +18,7 @@
 namespace tutti_tools {
 namespace {
 
-using tutti::Code;
-using tutti::Fd;
-using tutti::Result;
-using tutti::Status;
+using namespace tutti;
 
 constexpr size_t kMostRequest = 8 << 10;
 constexpr int64_t kMostMs = 2000;  // for a request, and for its answer

@@ -288,17 +288,14 @@ void add_options(CLI::App& command, Options& o) {
   command.add_option("--sweep", o.sweep, "ranks: all powers of two up to --ranks")
       ->check(CLI::IsMember({"ranks"}));
   command.add_option("--plot", o.plot, "Draw time over ranks into this file, as SVG")
-      ->check(tutti::writable_file())
-      ->type_name("FILE");
+      ->check(tutti::writable_file());
   command.add_option("--heat", o.heat, "")->check(tutti::writable_file())->group("");
   command.add_option("--plot-links", o.heat, "Draw how busy each link was into this file, as SVG")
-      ->check(tutti::writable_file())
-      ->type_name("FILE");
+      ->check(tutti::writable_file());
   command
       .add_option("--export", o.goal,
                   "Write the schedule into this file in GOAL, for LogGOPSim and other simulators")
-      ->check(tutti::writable_file())
-      ->type_name("FILE");
+      ->check(tutti::writable_file());
   command
       .add_option("--export-chakra", o.chakra,
                   "Write the schedule as Chakra traces, PREFIX.RANK.et, for ASTRA-sim")

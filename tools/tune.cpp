@@ -247,7 +247,6 @@ void add_tune(CLI::App& app) {
                    "Sizes of a block in bytes (default: 4 to 64M by factors of 8); all blocks of a "
                    "call together get no longer than the longest")
       ->transform(tutti::size_in_bytes())
-      ->type_name("BYTES")
       ->allow_extra_args(false)
       ->delimiter(',');
   tune->add_option("--total-seconds", o->seconds,

@@ -22,9 +22,7 @@
 namespace tutti_tune {
 namespace {
 
-using tutti::Code;
-using tutti::Result;
-using tutti::Status;
+using namespace tutti;
 
 constexpr const char* kThisCommand = "/proc/self/exe";
 

@@ -18,10 +18,7 @@
 namespace tutti_tune {
 namespace {
 
-using tutti::Code;
-using tutti::median;
-using tutti::Result;
-using tutti::Status;
+using namespace tutti;
 using tutti::bench::Blocks;
 
 constexpr size_t kContestants = 6;

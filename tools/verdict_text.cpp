@@ -10,13 +10,7 @@
 namespace tutti_tools {
 namespace {
 
-using tutti::inspect::Communicator;
-using tutti::inspect::Finding;
-using tutti::inspect::Job;
-using tutti::inspect::Outcome;
-using tutti::inspect::Process;
-using tutti::inspect::RankSnapshot;
-using tutti::inspect::Verdict;
+using namespace tutti::inspect;
 using Json = nlohmann::ordered_json;
 
 // Findings behind the first.
@@ -27,7 +21,7 @@ std::string awaited(const Job& job, const Communicator& communicator, const Rank
                     const tutti::Wait& wait) {
   std::string text;
   size_t count = 0;
-  for (const auto& late : tutti::inspect::whom_it_awaits(job, {&communicator, &rank, &wait})) {
+  for (const auto& late : whom_it_awaits(job, {&communicator, &rank, &wait})) {
     if (++count > kMostOthers) return text + ", ...";
     text += fmt::format("{}{}", text.empty() ? ", for rank " : ", ", late.number);
   }

@@ -7,9 +7,7 @@
 
 namespace {
 
-using tutti::Collective;
-using tutti::Limits;
-using tutti::Problem;
+using namespace tutti;
 
 struct Size {
   uint32_t element_bytes;

@@ -18,16 +18,7 @@
 
 namespace {
 
-using tutti::Code;
-using tutti::Composition;
-using tutti::Hosts;
-using tutti::kScopes;
-using tutti::Phase;
-using tutti::Problem;
-using tutti::Ref;
-using tutti::Scope;
-using tutti::Space;
-using tutti::Status;
+using namespace tutti;
 
 // With hosts in groups there is more to a proof: of some of the numbers of ranks.
 constexpr int kMostRanksInGroups = 17;

@@ -3,15 +3,7 @@
 
 #include <algorithm>
 
-using tutti::Blocks;
-using tutti::Code;
-using tutti::Collective;
-using tutti::Phase;
-using tutti::Range;
-using tutti::Ref;
-using tutti::Run;
-using tutti::Scope;
-using tutti::Status;
+using namespace tutti;
 
 namespace {
 

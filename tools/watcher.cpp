@@ -23,15 +23,7 @@
 namespace tutti_tools {
 namespace {
 
-using tutti::inspect::Cause;
-using tutti::inspect::Communicator;
-using tutti::inspect::Finding;
-using tutti::inspect::Job;
-using tutti::inspect::Outcome;
-using tutti::inspect::PastCall;
-using tutti::inspect::Process;
-using tutti::inspect::RankSnapshot;
-using tutti::inspect::Verdict;
+using namespace tutti::inspect;
 using Json = nlohmann::ordered_json;
 
 // What a rank that is slow uses is seen in so many seconds.
@@ -162,7 +154,7 @@ bool Watcher::lives() const {
 
 // Who asks for a job by one of its processes means the job, also when that one has ended.
 std::vector<Observation> Watcher::observe_all() const {
-  tutti::inspect::Wanted wanted = with_all_calls(settings_.wanted);
+  Wanted wanted = with_all_calls(settings_.wanted);
   if (wanted.pid != 0 && !jobs_.empty()) {
     const auto one = std::ranges::find_if(jobs_.front().processes, is_there);
     if (one != jobs_.front().processes.end()) wanted.pid = one->first;

@@ -15,13 +15,11 @@
 
 namespace {
 
-using tutti::inspect::Job;
-using tutti::inspect::Outcome;
-using tutti::inspect::Verdict;
+using namespace tutti::inspect;
 using Json = nlohmann::ordered_json;
 
 struct Arguments {
-  tutti::inspect::Wanted wanted;
+  Wanted wanted;
   double hung_after_s = 60;
   bool json = false;
   bool slow = false;

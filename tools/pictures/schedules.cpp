@@ -13,11 +13,7 @@
 
 namespace {
 
-using tutti::Ref;
-using tutti::Schedule;
-using tutti::Space;
-using tutti::Step;
-using tutti::StepKind;
+using namespace tutti;
 
 // Pixels.
 constexpr int kLaneWidth = 168;
