@@ -46,11 +46,7 @@ void Context::abandon() {
 
 // ---- memory ------------------------------------------------------------------------------------
 
-Result<MemoryPlace> Context::place_of(const void* pointer) {
-  Result<MemoryPlace> place = memory_.place_of(pointer);
-  if (!place.ok()) return place.status().with_context(name());
-  return place;
-}
+Result<MemoryPlace> Context::place_of(const void* pointer) { return named(memory_.place_of(pointer)); }
 
 Result<void*> Context::allocate(MemoryKind kind, size_t bytes) {
   Result<void*> memory = memory_.allocate(kind, bytes);
@@ -76,15 +72,11 @@ bool Context::reaches(const DeviceUuid& other) const {
 }
 
 Result<MemoryHandle> Context::export_memory(void* base) {
-  Result<MemoryHandle> handle = memory_.export_handle(base);
-  if (!handle.ok()) return handle.status().with_context(name());
-  return handle;
+  return named(memory_.export_handle(base));
 }
 
 Result<void*> Context::open_memory(const MemoryHandle& handle) {
-  Result<void*> opened = memory_.open(handle);
-  if (!opened.ok()) return opened.status().with_context(name());
-  return opened;
+  return named(memory_.open(handle));
 }
 
 Status Context::close_memory(void* opened) { return memory_.close(opened).with_context(name()); }
@@ -122,13 +114,12 @@ Result<std::shared_ptr<DeviceEvent>> Context::add_marker() {
   if (native_.queue == nullptr) {
     return Status::format(Code::kInvalidUsage, "{}: there is no queue to be ordered after", name());
   }
-  Result<ze_event_handle_t> event = events_.take();
-  if (!event.ok()) return event.status().with_context(name());
-  if (const Status status = enqueue_barrier(*event); !status.ok()) {
-    events_.give_back(*event, false);
+  TUTTI_ASSIGN_OR_RETURN(ze_event_handle_t const event, named(events_.take()));
+  if (const Status status = enqueue_barrier(event); !status.ok()) {
+    events_.give_back(event, false);
     return status.with_context(name());
   }
-  return std::shared_ptr<DeviceEvent>(std::make_shared<Event>(shared_from_this(), *event, true));
+  return std::shared_ptr<DeviceEvent>(std::make_shared<Event>(shared_from_this(), event, true));
 }
 
 Status Context::enqueue_barrier(ze_event_handle_t event) {
@@ -141,10 +132,8 @@ Status Context::enqueue_barrier(ze_event_handle_t event) {
 }
 
 Result<std::shared_ptr<SignalledEvent>> Context::make_event() {
-  Result<ze_event_handle_t> event = events_.take();
-  if (!event.ok()) return event.status().with_context(name());
-  return std::shared_ptr<SignalledEvent>(
-      std::make_shared<Event>(shared_from_this(), *event, false));
+  TUTTI_ASSIGN_OR_RETURN(ze_event_handle_t const event, named(events_.take()));
+  return std::shared_ptr<SignalledEvent>(std::make_shared<Event>(shared_from_this(), event, false));
 }
 
 // Not by zeEventQueryStatus(), which is the same by the specification: without hardware Intel's
@@ -165,9 +154,8 @@ Event::~Event() {
 
 Result<bool> Event::done_within(Patience patience) {
   if (done_) return true;
-  Result<bool> now = ended(context_->ze(), event_, patience);
-  if (!now.ok()) return now.status().with_context(context_->name());
-  if (*now) done_ = true;
+  TUTTI_ASSIGN_OR_RETURN(const bool now, context_->named(ended(context_->ze(), event_, patience)));
+  if (now) done_ = true;
   return now;
 }
 

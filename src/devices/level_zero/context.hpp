@@ -39,7 +39,14 @@ class Context : public DeviceContext, public std::enable_shared_from_this<Contex
   [[nodiscard]] ze_context_handle_t handle() const {
     return static_cast<ze_context_handle_t>(native_.context);
   }
-  Memory& memory() { return memory_; }
+  // The memory to which a pointer led when it was last asked about (Memory::remembered).
+  Result<MemoryPlace> remembered(const void* pointer) { return named(memory_.remembered(pointer)); }
+  // An error gets the context's name before it.
+  template <typename T>
+  Result<T> named(Result<T> result) const {
+    if (!result.ok()) return result.status().with_context(name());
+    return result;
+  }
   Events& events() { return events_; }
   // Compiled at its first use, or taken from the user's cache. Any thread.
   Result<ze_module_handle_t> module(DataType type, DeviceVariant variant);

@@ -41,16 +41,14 @@ Result<void*> Engine::stage(size_t bytes, void* dst) {
 // if it is the source, and once the end was seen if it is written.
 Status Engine::copy(void* dst, const void* source, size_t bytes) {
   if (bytes == 0) return {};
-  Result<MemoryPlace> from = context_->memory().remembered(source);
-  if (!from.ok()) return from.status().with_context(context_->name());
-  Result<MemoryPlace> to = context_->memory().remembered(dst);
-  if (!to.ok()) return to.status().with_context(context_->name());
-  if (from->on_host()) {
+  TUTTI_ASSIGN_OR_RETURN(const MemoryPlace from, context_->remembered(source));
+  TUTTI_ASSIGN_OR_RETURN(const MemoryPlace to, context_->remembered(dst));
+  if (from.on_host()) {
     TUTTI_ASSIGN_OR_RETURN(void* bounce, stage(bytes, nullptr));
     std::memcpy(bounce, source, bytes);
     source = bounce;
   }
-  if (to->on_host()) {
+  if (to.on_host()) {
     TUTTI_ASSIGN_OR_RETURN(dst, stage(bytes, dst));
   }
   Command command;
@@ -63,15 +61,14 @@ Status Engine::copy(void* dst, const void* source, size_t bytes) {
 }
 
 Result<Argument> Engine::pointer(const void* pointer) {
-  Result<MemoryPlace> place = context_->memory().remembered(pointer);
-  if (!place.ok()) return place.status().with_context(context_->name());
-  const bool beyond = place->kind == MemoryKind::kForeign || place->kind == MemoryKind::kBeyond;
-  if (place->on_host() || beyond) {
+  TUTTI_ASSIGN_OR_RETURN(const MemoryPlace place, context_->remembered(pointer));
+  const bool beyond = place.kind == MemoryKind::kForeign || place.kind == MemoryKind::kBeyond;
+  if (place.on_host() || beyond) {
     return Status::format(Code::kInvalidArgument, "{}: {} is memory that it does not reach ({})",
-                          context_->name(), pointer, memory_kind_name(place->kind));
+                          context_->name(), pointer, memory_kind_name(place.kind));
   }
   Argument argument = value_argument(address(pointer), sizeof pointer);
-  argument.allocation = place->allocation;
+  argument.allocation = place.allocation;
   return argument;
 }
 
