@@ -2,7 +2,6 @@
 #include "bootstrap/contributions.hpp"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace tutti::bootstrap {
 namespace {

@@ -1,10 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // Arrivals at a meeting: whether a client belongs there, and whether the ranks make sense together.
-#include <unistd.h>
 
 #include "bootstrap/meeting_state.hpp"
-#include "core/log.hpp"
 
 namespace tutti::bootstrap {
 namespace {

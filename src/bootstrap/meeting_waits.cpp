@@ -2,7 +2,6 @@
 //
 // Waits of the ranks at a meeting: who is missing, when the log says so, and when the meeting
 // fails.
-#include <algorithm>
 
 #include "bootstrap/meeting_state.hpp"
 #include "core/log.hpp"

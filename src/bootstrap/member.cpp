@@ -2,7 +2,6 @@
 #include "bootstrap/member.hpp"
 
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>

@@ -2,7 +2,6 @@
 #include "inspect/job.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>

@@ -1,9 +1,6 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 #include "devices/opencl/library.hpp"
 
-#include <mutex>
-#include <vector>
-
 #include "core/opened_library.hpp"
 
 namespace tutti::devices::opencl {
