@@ -46,7 +46,9 @@ void Context::abandon() {
 
 // ---- memory ------------------------------------------------------------------------------------
 
-Result<MemoryPlace> Context::place_of(const void* pointer) { return named(memory_.place_of(pointer)); }
+Result<MemoryPlace> Context::place_of(const void* pointer) {
+  return named(memory_.place_of(pointer));
+}
 
 Result<void*> Context::allocate(MemoryKind kind, size_t bytes) {
   Result<void*> memory = memory_.allocate(kind, bytes);
