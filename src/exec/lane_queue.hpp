@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 
+#include "core/brief_lock.hpp"
 #include "exec/failed_calls.hpp"
 #include "exec/lane_group.hpp"
 #include "exec/wait_reporter.hpp"
