@@ -54,6 +54,8 @@ class Executor : public HelpedProgress {
   [[nodiscard]] const PlanContext& plan_context() const { return plans_.context(); }
   [[nodiscard]] Transport& transport() const { return transport_; }
   [[nodiscard]] Health& health() const { return health_; }
+  // The number of calls so far. For the thread that makes them.
+  [[nodiscard]] uint64_t calls() const { return sequence_; }
 
   bool drive(int worker) override;
   [[nodiscard]] Waiter waiter() const override;

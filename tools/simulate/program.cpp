@@ -90,9 +90,9 @@ uint64_t hash_of(const Program& program) {
 StepCosts step_costs(const Problem& problem, const Machine& machine) {
   StepCosts costs{.machine = machine};
   costs.cached = buffers_are_cached(problem, machine);
-  costs.pull_byte_s = costs.cached                                    ? machine.pull_cached_s
-                      : problem.bytes() < problem.limits.stream_bytes ? machine.pull_shared_s
-                                                                      : machine.pull_memory_s;
+  costs.pull_byte_s = costs.cached                                          ? machine.pull_cached_s
+                      : problem.bytes() < problem.limits.non_temporal_bytes ? machine.pull_shared_s
+                                                                            : machine.pull_memory_s;
   return costs;
 }
 
