@@ -9,7 +9,8 @@
 //   their median, and a few that are held up change little.
 // - An arm that took over twice as long as the one in use, and begins so again, is left at once.
 // - An unused arm is tried again once its trial costs little beyond the arm in use. That is at most
-//   kTrialShare of the time since its last call. The slower it was, the later that is.
+//   kTrialShare of the time since its last call. The slower it was, the later that is, but a ratio
+//   beyond kMostSlower counts as that: a trial may have been disturbed.
 #pragma once
 
 #include <algorithm>
@@ -73,6 +74,7 @@ class Bandit {
   static constexpr double kTrialShare = 1.0 / 256;  // less than times vary from run to run
   static constexpr double kEstimateStep = 1.1;      // ratio by which times of equal calls vary
   static constexpr double kFarBehind = 2;
+  static constexpr double kMostSlower = 8;  // a greater ratio is rather a disturbance
 
   struct Estimate {
     double cost = 0;
@@ -108,7 +110,7 @@ class Bandit {
   // Whether an arm is to be tried again, while the one in use costs so much.
   [[nodiscard]] bool is_due(const Estimate& estimate, double used_cost) const {
     if (!estimate.known || estimate.last_taken == calls_) return false;
-    const double loss = std::max(estimate.cost / used_cost, kEstimateStep) - 1;
+    const double loss = std::clamp(estimate.cost / used_cost, kEstimateStep, kMostSlower) - 1;
     const auto idle = static_cast<double>(calls_ - estimate.last_taken);
     return idle * kTrialShare >= static_cast<double>(trial_) * loss;
   }

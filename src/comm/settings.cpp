@@ -62,7 +62,7 @@ Status compare(const std::vector<JobSetting>& mine, int my_rank,
 // other one.
 Status check(const RankMessage& message, int rank, const std::vector<JobSetting>& mine,
              const std::string& my_values, int my_rank) {
-  if (!message.values.empty() && message.values != my_values) {
+  if ((message.is_whole || !message.values.empty()) && message.values != my_values) {
     TUTTI_RETURN_IF_ERROR(compare(mine, my_rank, divided(message.values), rank));
   }
   if (message.is_whole) return {};

@@ -8,14 +8,18 @@
 #include <algorithm>
 #include <cstring>
 
+#include "algorithms/messages.hpp"
+#include "core/tuned.hpp"
+
 namespace tutti {
 namespace {
 
 // A user's function is called on pieces of this size, which stay in the first-level cache.
 constexpr size_t kAccumulatorBytes = 16 << 10;
 
-// The longest private memory of a schedule that is kept from call to call.
-constexpr size_t kMostKept = 1 << 20;
+// The longest private memory of a schedule that is kept from call to call: the segments of one
+// algorithm, and some lines.
+constexpr size_t kMostKept = kSegmentPlaces * tuned::kSegmentBytes + (64 << 10);
 
 // The note, while it lives, that this rank runs a function of the user in a call
 // (transports/notes.hpp). The thread may have said there that it waits in that call: it will again.

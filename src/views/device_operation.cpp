@@ -46,7 +46,6 @@ Status DeviceOperation::begin(StartedFor whom) {
   if (const Status begun = task_.begin(); !begun.ok()) {
     const Status failed = named(begun);
     end_at_once(failed);
-    complete_at_once(failed);
     return failed;
   }
   try {

@@ -105,6 +105,14 @@ TEST(Bandit, OneThatIsHardlySlowerIsNotTakenForAStepOfTheOther) {
   EXPECT_EQ(bandit.better(), Arm::kFirst);
 }
 
+TEST(Bandit, ATrialThatWasDisturbedIsRepeated) {
+  Bandit bandit(2, kTrial);
+  second_of(bandit, 4, 1, 0);
+  for (int i = 0; i < 4; ++i) bandit.took(Arm::kSecond, 100);
+  ASSERT_EQ(bandit.better(), Arm::kFirst);
+  EXPECT_GT(second_of(bandit, 12'000, 1, 0.5), 6000);
+}
+
 TEST(Bandit, FewThatAreHeldUpChangeNothing) {
   Bandit bandit(2, kTrial);
   second_of(bandit, 2000, 2, 1);

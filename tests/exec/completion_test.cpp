@@ -35,6 +35,7 @@ class Carrier : public HelpedProgress {
 
   std::atomic<bool> may_end{false};
   std::atomic<int> visited{0};
+  std::atomic<bool> visitors_may_leave{true};
 
  private:
   [[nodiscard]] bool has_work(int /*worker*/) const override { return false; }
@@ -72,7 +73,9 @@ Status Carrier::wait(const Piece& piece, int64_t timeout_ms) {
   ++visited;
   Waiter waiter = this->waiter();
   waiter.timeout_ms = timeout_ms;
-  if (help_until_done(piece, waiter) == WaitEnd::kReady) return piece.status();
+  const WaitEnd end = help_until_done(piece, waiter);
+  while (!visitors_may_leave.load()) std::this_thread::yield();
+  if (end == WaitEnd::kReady) return piece.status();
   return {Code::kTimeout, "not yet"};
 }
 
@@ -110,9 +113,13 @@ TEST(Completions, OfWhoIsInsideOfWhatHasEndedElsewhereAreOverWhenItLeaves) {
   Carrier carrier(workers);
   Piece piece(carrier);
   ASSERT_TRUE(piece.start(StartedFor::kWorkers).ok());
+  carrier.visitors_may_leave = false;
   std::thread visitor([&] { EXPECT_EQ(piece.wait(kNever).code(), Code::kUnsupported); });
   while (carrier.visited.load() == 0) std::this_thread::yield();
   piece.end();
+  EXPECT_TRUE(piece.done());
+  EXPECT_FALSE(carrier.idle()) << "somebody is inside";
+  carrier.visitors_may_leave = true;
   visitor.join();
   EXPECT_TRUE(carrier.idle());
 }
