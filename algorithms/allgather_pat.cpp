@@ -2,7 +2,7 @@
 //
 // Allgather by parallel aggregated trees (pat.hpp). Any number of ranks. T = ceil(log2 p) alpha +
 // (p-1)n beta, blocks of n, and two copies of all of them. It is like bruck, but its long messages
-// go to near ranks. Longer blocks cost up to (p-1) alpha, for messages of 256 KiB, so private
+// go to near ranks. Longer blocks cost up to (p-1) alpha for each kSegmentBytes of them, so private
 // memory for them stays small.
 #include "algorithms/pat.hpp"
 

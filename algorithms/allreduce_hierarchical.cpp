@@ -13,6 +13,8 @@
 namespace tutti {
 namespace {
 
+// The least share if each rank of the composition is a host. It is an estimate: no machine had
+// groups of hosts to measure it.
 constexpr uint64_t kLeastShareOfHost = 1 << 10;
 
 bool has_one_leader(const Problem& q) {

@@ -188,7 +188,8 @@ inline Problem along_column(const Problem& q) {
   return column;
 }
 
-// Seconds of a phase within the host, for which its ranks wait while they poll the network.
+// Seconds of a phase within the host, for which its ranks wait while they poll the network. What
+// the polls take, a 32nd of a message, is an estimate and not measured.
 inline double host_phase_s(const Problem& q, const Machine& m) {
   return m.message_s / 32 + host_sync_s(q, m);
 }

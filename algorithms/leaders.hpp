@@ -162,7 +162,8 @@ inline double between_leaders_s(const Problem& q, const GroupShape& shape, const
   const int lines = 2 * (shape.groups - 1);
   return q.cache_domains != nullptr ? far_lines_s(lines, m) : lines_s(lines, m);
 }
-// Entries are looked at once in eight calls (Lane::start).
+// Entries are looked at once in eight calls (CallLog::look_further). Ranks that share cores look
+// more seldom.
 inline double gate_s(const Problem& q, const Machine& m) {
   return (q.ranks - 1) * m.line_next_s / 8;
 }

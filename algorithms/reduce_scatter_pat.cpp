@@ -3,7 +3,7 @@
 // Reduce-scatter by parallel aggregated trees (pat.hpp), whose rounds run backwards. Each rank sums
 // what the ranks below it in a block's tree have, and passes the sum up. Any number of ranks; adds
 // by subtrees. T = ceil(log2 p) alpha + (p-1)n beta + (p-1)n gamma, blocks of n, and a copy of
-// them. Longer blocks cost up to (p-1) alpha for each 128 KiB of them. Private memory holds
+// them. Longer blocks cost up to (p-1) alpha for each kSegmentBytes of them. Private memory holds
 // ceil(log2 p) such segments at a time, where circulant needs it for all.
 #include <map>
 

@@ -48,7 +48,7 @@ inline constexpr size_t kMostLastWords = 120;
 inline constexpr std::string_view kAllHaveLeft = "every other rank has destroyed its communicator";
 
 // Carries messages between this rank and all others (itself included). Used by one thread at a
-// time. No call blocks: transfers progress inside poll().
+// time. No call waits for a peer: send() and recv() move what they can at once, poll() the rest.
 class Endpoint {
  public:
   virtual ~Endpoint() = default;

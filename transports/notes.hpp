@@ -30,12 +30,14 @@ struct CallRecord {
   uint64_t detail;
 };
 
-// One of a rank's last calls, and when it was. Read only on an error or from outside. Each call
-// line has one, written before it, and the stamps (core/stamp.hpp) after it.
+// One of a rank's last calls, and when it was. Read only on an error or from outside. A rank has
+// kCallLines of them and uses all in turn, even where it uses fewer call lines. The record is
+// written before the entry into its call, the stamps (core/stamp.hpp) after it.
 struct alignas(kCacheLine) RecordLine {
   CallRecord record;
   std::atomic<uint64_t> begun;  // 0: not known
-  std::atomic<uint64_t> ended;  // end of a call that had to wait for long; else of an older one
+  // The end of a call that had to wait, if the wait was long or the call is; else of an older one.
+  std::atomic<uint64_t> ended;
 
   // Notes a call that has no call line. While it is written, its time is not known.
   void begin(const CallRecord& call) {

@@ -24,8 +24,9 @@ struct alignas(8) CallEntry {
   uint32_t chain;  // chain of the signatures of all calls up to it
 };
 
-// A rank's entry into a call: written by the rank, read by all. A rank has kCallLines of them and
-// uses them in turn. Lines lie apart, because processors fetch lines in pairs.
+// A rank's entry into a call: written by the rank, read by all. A rank has kCallLines of them. It
+// uses kFewCallLines in turn, or all if ranks share cores (exec/call_log.hpp). Lines lie apart,
+// because processors fetch lines in pairs.
 struct alignas(2 * kCacheLine) CallLine {
   std::atomic<CallEntry> entry;  // the payload precedes it
   std::byte payload[56];

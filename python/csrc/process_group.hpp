@@ -164,7 +164,9 @@ class ProcessGroupTutti final : public c10d::Backend {
   std::shared_ptr<Streams> streams_;  // null: not configured
   void abort_because(const std::string& reason);
 
-  mutable std::mutex mutex_;  // for abort(), which may come while streams_ changes
+  // Guards reconfigure_handle_, and streams_ where reconfigure() changes it and abort() reads it.
+  // Calls of the program's thread read streams_ without it.
+  mutable std::mutex mutex_;
   mutable std::string reconfigure_handle_;
   std::set<int64_t> reconfigured_;  // the numbers that were given
   int shrunk_ = 0;                  // groups made by shrink()

@@ -24,7 +24,7 @@ enum class Arm : uint8_t { kFirst, kSecond, kThird };
 
 // An estimate is the median of so many.
 inline constexpr uint64_t kTrialCalls = 3;
-// Calls that move half of it leave no cache as it was: two suffice.
+// Calls of more than a third of it leave no cache as it was: two suffice.
 inline constexpr uint64_t kTrialBytes = 8 << 20;
 
 // The calls of a trial. The longer they are, the less it matters what the caches had.

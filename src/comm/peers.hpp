@@ -70,7 +70,7 @@ class Peers {
   std::vector<std::atomic<bool>> left_;  // departures by rank, as the control connection told
   std::unique_ptr<Control> control_;
   std::unique_ptr<Regroup> regroup_;
-  // Regroup_ where there is a control connection; else null.
+  // What `regroup_` owns, if ranks regroup over a control connection; else null.
   ControlRegroup* control_regroup_ = nullptr;
   Inquiries::Token inquiry_token_ = 0;
   Monitor::Token watch_ = 0;

@@ -1,9 +1,10 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// The one wait function of the code base. Every wait for another thread or process goes through
-// wait_until(). It spins while a core is free, yields when none is, and sleeps on a futex with a
-// time limit when the peer is late. Before each yield and after each wake it looks at the stop flag
-// (abort, dead peer) and the deadline.
+// The wait function for peers: calls and messages wait in wait_until(). It spins while a core is
+// free, yields when none is, and sleeps on a futex with a time limit when the peer is late. Before
+// each yield and after each wake it looks at the stop flag (abort, dead peer) and the deadline.
+// Sockets have wait_for() (core/socket.hpp). The few other places in which a thread waits, as those
+// of the monitor and of survivors that regroup, are WAITS in tests/layering/layering.py.
 //
 // Waking sleepers costs the waker one load of a line that is nearly always in its cache
 // (Sleepers::count) and no fence. The sleeper, not the waker, pays for the store-load ordering with

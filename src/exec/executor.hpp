@@ -1,8 +1,8 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
-// Runs a communicator's collective calls. A blocking call on an idle communicator runs in the
-// caller's thread from beginning to end. Others are queued to lanes, which workers and waiting
-// threads drive.
+// Runs a communicator's collective calls. A blocking call of one lane on an idle communicator runs
+// in the caller's thread from beginning to end. Others, also blocking ones of several lanes, are
+// queued to lanes, which workers and waiting threads drive.
 #pragma once
 
 #include <memory>

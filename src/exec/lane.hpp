@@ -17,9 +17,10 @@
 //   StepMessages   sends and receives under way
 //   PeerReader     buffers of peers that are read where they lie
 //
-// A lane touches shared memory by its log, its engine and its memory alone. So the proof of
-// sequences of calls (tests/proof/) runs this very lane. Its components keep account of who knows
-// what instead of moving bytes, and leave out a rule to see that it is missed.
+// What a call needs of shared memory a lane reads and writes by its log, its engine and its memory
+// alone. So the proof of sequences of calls (tests/proof/) runs this very lane. Its components keep
+// account of who knows what instead of moving bytes, and leave out a rule to see that it is missed.
+// Past them go the arm that an entry announces, the loads that are timed, and the stop flag.
 //
 // A call ends when all peers have entered it. A schedule that may run ahead (Traits::runs_ahead),
 // as that of a broadcast's root, ends at once.
@@ -110,7 +111,8 @@ class BasicLane {
   // The next step of the call that runs.
   [[nodiscard]] size_t next_step() const { return next_; }
   [[nodiscard]] int ranks() const { return ranks_; }
-  // The error of the last advance() that returned kFailed.
+  // The error of the start() or advance() that failed. Nothing clears it: each advance() after it
+  // fails as well.
   [[nodiscard]] const Status& status() const { return status_; }
   // Gives up the current schedule, if any: no buffer of its call is touched afterwards. Only for a
   // communicator that is broken.

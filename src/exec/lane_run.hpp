@@ -89,12 +89,16 @@ template <typename Components>
 Advance BasicLane<Components>::advance(size_t stop) {
   if (!status_.ok()) return Advance::kFailed;
   if (!begun_ && !begin()) return status_.ok() ? Advance::kBlocked : Advance::kFailed;
+  // A schedule that never publishes was entered by begin(). Its steps need not look at any entry,
+  // so all are compared before the first.
   bool through = memory_ == nullptr || lane_plan_->traits.enters || all_have_entered();
   const size_t first = next_;
   while (through && next_ < stop && next_ < lane_plan_->schedule.steps.size()) {
     through = run(lane_plan_->schedule.steps[next_]);
   }
   const bool needs_nobody = memory_ == nullptr || lane_plan_->traits.runs_ahead;
+  // The end counts as one more step: with `stop` == steps.size() the call does not end yet.
+  // advance(StepTrace&), which stops behind each step, asks for one more then.
   if (through && next_ < stop && sends_done() && (needs_nobody || all_have_entered()) &&
       was_not_stopped()) {
     finish();

@@ -31,8 +31,9 @@ struct Plan;
 struct ScheduledPlan {
   Schedule schedule;
   std::vector<ReceiveStep> receives;
-  // Facts about `schedule`; most_sources and uses_window are maxima over `when_mapped` and
-  // `other_arms`, too.
+  // Facts about `schedule`, but for these: most_sources is the maximum over `when_mapped` and
+  // `other_arms`, too. uses_window covers `when_mapped`, but not other arms, which have their own.
+  // staged_bytes is 0 with ping-pong slots, runs_ahead false with other arms.
   Traits traits;
   uint64_t offset = 0;
   bool announces = false;   // entry shows buffers or announces an arm: see BasicLane::enter

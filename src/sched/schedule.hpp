@@ -16,7 +16,8 @@
 //   unless Schedule::slot_extent says what it uses of its slots on every rank.
 //   What is in a line at tick 1 is read with it; what is written there later, after a later tick.
 //   kWindow: one copy; write only after await(all, 1), for a peer may still be reading in call n-1.
-// Only its owner writes a line, slot or window; everyone on the host reads.
+// Only its owner writes a line, slot or window; everyone on the host reads. Ping-pong slots, below,
+// are an exception to this, and to when a call may begin.
 //
 // Ping-pong slots. The two ranks of a communicator of two may take each other's slot the next time
 // if a schedule says so (Schedule::ping_pong_slots). At its end each has read what the other wrote

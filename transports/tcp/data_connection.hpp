@@ -75,8 +75,8 @@ class DataConnection {
   // Requests of kinds kFrameOut and kPieceOut, and kPieceIn.
   void send(frames::PortRequest& request);
   void expect(frames::PortRequest& piece);
-  // A receive is not wanted any more; nothing if it has ended, told or not. Bytes of it that have
-  // come already are kept for the next receive of its tag, which must follow in that case.
+  // A receive is not wanted any more; nothing if it has ended, told or not. If a part of it has
+  // come, the next receive of its tag and length gets only the rest, at its place, and must follow.
   void forget(frames::PortRequest& piece);
 
   // Whether something waits to be written.
