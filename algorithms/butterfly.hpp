@@ -47,7 +47,7 @@ constexpr int bine_place(int number, int ranks) {
 }
 
 struct Butterfly {
-  std::vector<int> partners;  // partners by round
+  std::vector<int> partners;  // by round
   int place = 0;
 
   static Butterfly doubling(int number, int ranks) {

@@ -41,7 +41,7 @@ struct Phase {
   Collective collective = Collective::kBarrier;
   bool begins = false;    // it reduces what the caller gave
   bool finishes = false;  // it completes the reduction over all ranks
-  int root = -1;          // root, numbered within the scope
+  int root = -1;          // numbered within the scope
   uint64_t count = 0;     // Problem::count of the phase
   BlockLayouts layouts = {};
   Ref send = {};  // a place in kSend, kRecv or kScratch

@@ -166,7 +166,7 @@ class BlocksByHost {
 
  private:
   const Problem& q_;
-  std::vector<int> ranks_;     // ranks by host and place
+  std::vector<int> ranks_;     // by host and place
   std::vector<size_t> first_;  // beginning of each host in ranks_, and the end
 };
 

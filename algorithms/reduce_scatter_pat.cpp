@@ -94,11 +94,11 @@ class Sums {
   Builder& b_;
   Places arrived_;
   std::vector<Places> levels_;
-  std::vector<Ref> parcels_;  // parcels of the upper levels' rounds, shortest first
+  std::vector<Ref> parcels_;  // of the upper levels' rounds, shortest first
   Range segment_;
-  std::map<int, Ref> groups_;  // groups by the depth of their first rank
+  std::map<int, Ref> groups_;  // by the depth of their first rank
   std::vector<bool> summed_;   // whether this rank has got anything to add to its own, by depth
-  std::vector<int> uses_;      // uses by level
+  std::vector<int> uses_;      // by level
 };
 
 void build(const Problem& q, Builder& b) {

@@ -50,7 +50,7 @@ class RootsColumn {
   }
 
   const BlocksByHost blocks;
-  const int place;  // place of the root and the leaders
+  const int place;  // of the root and the leaders
   const bool at_root;
   const bool leads;
   const bool repacks;  // the root's buffer does not have them by host

@@ -15,7 +15,7 @@ struct Observation {
   tutti::inspect::Job before;
   tutti::inspect::Job job;                    // at the end
   tutti::inspect::Job remembered;             // the job with calls that earlier looks have seen
-  std::vector<tutti::inspect::Usage> usages;  // usages by place among its processes
+  std::vector<tutti::inspect::Usage> usages;  // by place among its processes
   double seconds = 0;                         // between the two
 };
 

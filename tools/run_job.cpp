@@ -52,7 +52,7 @@ sigset_t watched_signals() {
 struct Rank {
   int pid = 0;
   bool running = false;
-  int status = 0;  // status as waitpid gives it
+  int status = 0;  // as waitpid gives it
 };
 
 class Job {

@@ -28,7 +28,7 @@ struct Event {
 
 struct Process {
   std::string host;
-  int pid = 0;  // pid as the system calls it
+  int pid = 0;  // as the system calls it
   int rank = -1;
 };
 

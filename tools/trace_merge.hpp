@@ -12,7 +12,7 @@
 namespace tutti_tools {
 
 struct TraceFile {
-  std::string path;        // path, for texts
+  std::string path;        // for texts
   nlohmann::json content;  // an object with traceEvents, or these alone
 };
 

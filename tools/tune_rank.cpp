@@ -38,7 +38,7 @@ Status status_of(tutti_status status) {
 struct Contestant {
   size_t place = 0;
   tutti_comm_t comm = nullptr;
-  std::vector<std::string> contenders;  // contenders for the last kind of call, the fastest first
+  std::vector<std::string> contenders;  // for the last kind of call, the fastest first
 
   static const char* choose(void* context, const tutti_tuner_query* query) {
     auto& self = *static_cast<Contestant*>(context);
@@ -75,7 +75,7 @@ class Tuner {
   struct Race {
     std::vector<std::string> names;
     std::vector<double> first;                 // seconds of one call
-    std::vector<std::vector<double>> seconds;  // seconds of each contender in each round
+    std::vector<std::vector<double>> seconds;  // of each contender in each round
   };
   static std::vector<Case> cases_of(const Job& job);
   Status run_calls(const Case& current, size_t contestant, size_t calls, double& seconds);

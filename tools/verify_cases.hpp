@@ -28,7 +28,7 @@ std::vector<tutti::Hosts> shapes_in_groups(int ranks);
 struct ProofTally {
   uint64_t proofs = 0;
   uint64_t nested = 0;                      // proofs in which calls of columns are composed
-  uint64_t steps = 0;                       // steps of all ranks in all proofs
+  uint64_t steps = 0;                       // of all ranks in all proofs
   std::map<std::string, uint64_t> skipped;  // problems to which it does not apply, by reason
   std::vector<std::string> failures;
 };

@@ -71,7 +71,7 @@ class Proof {
   const AlgorithmOf within_columns_;
   const tutti::Problems problems_;
   PhaseEffects effects_;
-  tutti::Call call_;                     // the call, as far as phases depend on it
+  tutti::Call call_;                     // as far as phases depend on it
   std::vector<uint64_t> scratch_bytes_;  // scratch bytes by rank, without what columns need
   size_t steps_ = 0;
   size_t nested_ = 0;

@@ -40,7 +40,7 @@ class PhaseEffects {
 
   const tutti::Problems& problems_;
   const uint32_t element_bytes_;
-  const std::vector<tutti::Schedule> schedules_;  // schedules without steps
+  const std::vector<tutti::Schedule> schedules_;  // without steps
   std::vector<uint64_t> scratch_;                 // scratch memory by rank, in bytes
   tutti::RankMemories memories_;
   tutti::Values values_;

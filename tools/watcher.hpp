@@ -46,8 +46,8 @@ class Watcher {
     std::string name;
     std::set<ProcessKey> processes;
     Episodes episodes;
-    std::vector<tutti::inspect::Finding> findings = {};  // findings of the last look
-    int status = kWell;                                  // status of the last look
+    std::vector<tutti::inspect::Finding> findings = {};  // of the last look
+    int status = kWell;                                  // of the last look
     bool seen = false;                                   // at the last look
     int reports = 0;
     [[nodiscard]] bool lives() const;

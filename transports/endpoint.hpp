@@ -26,10 +26,10 @@ struct Transfer {
   bool done = false;
   bool synchronous = false;  // a send that is done only once its receive has taken it; as given
   Status status;       // once done. kTruncated: the message was longer; the first `bytes` arrived
-  uint64_t bytes = 0;  // bytes received
+  uint64_t bytes = 0;  // received
   uint64_t sent = 0;   // the length of the message received
   int source = -1;     // rank that sent the message a receive has met; -1: none yet
-  Tag tag = 0;         // tag of the message received
+  Tag tag = 0;         // of the message received
   void* internal = nullptr;         // the endpoint's own data
   class Endpoint* owner = nullptr;  // endpoint that has it, where several are joined; theirs
 };

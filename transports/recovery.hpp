@@ -42,7 +42,7 @@ struct alignas(2 * kCacheLine) RegroupDecision {
 };
 struct RegroupBoard {
   RegroupDecision* decision = nullptr;
-  std::span<RegroupSign> signs;  // signs by rank
+  std::span<RegroupSign> signs;  // by rank
 };
 
 // A rank's word that it leaves the communicator: it has made its last call and sent its last

@@ -21,7 +21,7 @@ namespace tutti {
 // clang 14 calls libatomic for it.
 struct alignas(8) CallEntry {
   uint32_t call;   // number of the call on this lane
-  uint32_t chain;  // chain of the signatures of all calls up to it
+  uint32_t chain;  // of the signatures of all calls up to it
 };
 
 // A rank's entry into a call: written by the rank, read by all. A rank has kCallLines of them. It

@@ -93,7 +93,7 @@ struct TransportConfig {
   int64_t deadline_ms = kNever;  // deadline of connecting
   std::string label;             // name of the communicator, for errors
   std::string job = {};          // the job's name: for observers from outside, as all from here on
-  uint64_t key = 0;              // key of the communicator, equal on all ranks
+  uint64_t key = 0;              // of the communicator, equal on all ranks
   uint64_t inquiries = 0;        // socket by which others ask this process (comm/inquiries.hpp)
   int all_ranks = 0;             // ranks of the communicator; 0: those that meet here
   // The numbers of these ranks in texts and as sources of messages, if they are some of a

@@ -19,7 +19,7 @@ struct Key {
   Copy copy;
   Delete erase;
   void* context;
-  bool freed = false;  // freed by the program; attributes may still have it
+  bool freed = false;  // by the program; attributes may still have it
 };
 constexpr int kFirstKey = 1000;  // beyond those that are there from the start
 std::mutex keys_mutex;

@@ -36,7 +36,7 @@ struct MPI_ABI_Comm final : tutti_mpi::Counted {
   int waiting = 0;      // threads that wait for requests of it, where threads take turns
   int rank = 0;
   int size = 1;
-  uintptr_t number = 0;  // number of a predefined handle; else 0
+  uintptr_t number = 0;  // of a predefined handle; else 0
   tutti_mpi::WorldRanks world;
   std::string name;
   MPI_Errhandler errhandler = MPI_ERRORS_ARE_FATAL;

@@ -45,7 +45,7 @@ struct MPI_ABI_Datatype final : tutti_mpi::Counted {
   MPI_Aint alignment = 1;  // alignment that a structure with it has
   bool dense = true;       // elements one after the other have no gaps: they begin at true_lb
   tutti_mpi::Kind kind = tutti_mpi::Kind::kNone;
-  uintptr_t number = 0;  // number of a predefined handle; else 0
+  uintptr_t number = 0;  // of a predefined handle; else 0
   std::string name;
   tutti_mpi::Attributes attributes;
   // The arguments that it was made of, for MPI_Type_get_contents.

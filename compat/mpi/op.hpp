@@ -12,7 +12,7 @@ struct MPI_ABI_Op final : tutti_mpi::Counted {
     if (destructor != nullptr) destructor(context);
   }
 
-  uintptr_t number = 0;  // number of a predefined handle; else 0
+  uintptr_t number = 0;  // of a predefined handle; else 0
   std::optional<tutti_op> native;
   bool commutes = true;
   MPI_User_function* function = nullptr;

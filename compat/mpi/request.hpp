@@ -18,7 +18,7 @@ struct Outcome {
   int error = MPI_SUCCESS;
   bool cancelled = false;
   size_t bytes = 0;
-  std::string text{};  // text of the error
+  std::string text{};  // of the error
 };
 void write(const Outcome& outcome, MPI_Status* status);
 // Writes the status of a request that was not active.
@@ -99,7 +99,7 @@ struct MPI_ABI_Request {
   bool is_persistent = false;
   bool active = false;
   bool cancelled = false;
-  bool complete = false;                          // complete, with a known outcome
+  bool complete = false;                          // with a known outcome
   const char* function = "MPI_Start";             // function that began it
   std::chrono::steady_clock::time_point begun{};  // unless a thread waits for it
   tutti_request_t inside = nullptr;

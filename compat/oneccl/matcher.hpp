@@ -37,7 +37,7 @@ struct tutti_oneccl_call {
 
   tutti_oneccl_matcher* const matcher;
   const std::string match_id;
-  const uint64_t number;  // number of the match_id, as ranks tell it
+  const uint64_t number;  // of the match_id, as ranks tell it
   const tutti_oneccl_begin_fn begin;
   void* const context;
   const std::chrono::steady_clock::time_point since;

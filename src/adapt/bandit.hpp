@@ -79,7 +79,7 @@ class Bandit {
   struct Estimate {
     double cost = 0;
     bool known = false;
-    bool due = false;         // due for another trial
+    bool due = false;         // for another trial
     size_t times = 0;         // calls in a row, up to the last
     uint64_t last_taken = 0;  // the number of that call; 0: never
     std::array<double, 3> latest{};
@@ -119,7 +119,7 @@ class Bandit {
 
   size_t count_ = 2;               // number of arms
   size_t trial_ = trial_calls(0);  // calls of a trial
-  uint64_t calls_ = 0;             // calls so far, of all arms
+  uint64_t calls_ = 0;             // so far, of all arms
   Arm last_ = Arm::kFirst;         // the last call's arm
   size_t used_ = 0;                // the arm in use
   std::array<Estimate, kMostArms> estimates_;

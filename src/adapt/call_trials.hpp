@@ -59,12 +59,12 @@ class CallTrials {
   void log_choice(const Arms& arms, const Ended& ended) const;
 
   const int rank_;
-  Trial* trial_ = nullptr;   // the trial of the call that runs; null: none
-  Arm arm_ = Arm::kFirst;    // the arm of the call that runs
+  Trial* trial_ = nullptr;   // of the call that runs; null: none
+  Arm arm_ = Arm::kFirst;    // of the call that runs
   double timed_from_s_ = 0;  // 0: not timed
   double wait_began_s_ = 0;  // the first one; 0: not yet
   double wait_ended_s_ = 0;
-  std::unordered_map<uint64_t, Trial> trials_;  // trials by Arms::key
+  std::unordered_map<uint64_t, Trial> trials_;  // by Arms::key
 };
 
 }  // namespace tutti

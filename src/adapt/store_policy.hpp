@@ -46,7 +46,7 @@ class StorePolicy {
   const int rank_;
   const int ranks_;
   const StoreTarget setting_;
-  std::vector<Distance> distances_;  // distances of the peers, by rank
+  std::vector<Distance> distances_;  // of the peers, by rank
   int next_probed_ = 0;              // the peer that may be probed in this call
   bool probes_ = false;              // this call probes
   bool watches_ = false;             // whether ticks tell how far peers are

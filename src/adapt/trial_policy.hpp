@@ -22,7 +22,7 @@ inline constexpr double kWorthTrying = 8;
 inline constexpr uint64_t kLeastReceivedNonTemporal = 4 << 20;
 
 struct TriedCall {
-  uint64_t bytes;          // bytes of a block
+  uint64_t bytes;          // of a block
   uint64_t in_slot_bytes;  // the longest call that fits a slot
   double seconds;          // cost model's time with the chosen algorithm
   bool has_root;

@@ -11,7 +11,7 @@ struct Recorded {
   static constexpr size_t kNoMessage = SIZE_MAX;
 
   tutti_comm_t comm = nullptr;
-  tutti_request* request = nullptr;   // request of a non-blocking call, else null
+  tutti_request* request = nullptr;   // of a non-blocking call, else null
   std::unique_ptr<Completion> own{};  // completion of a blocking call
   Completion* inside = nullptr;       // null for a blocking message until it begins by itself:
   size_t message = kNoMessage;        // place in Recording::messages

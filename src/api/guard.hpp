@@ -64,7 +64,7 @@ struct tutti_request {
     kPersistent,  // listed in comm->persistent
   };
   Kind kind = Kind::kOnce;
-  bool started = false;       // started at least once
+  bool started = false;       // at least once
   tutti::BriefLock starting;  // held by who starts a persistent request or takes `comm` away
 };
 

@@ -33,7 +33,7 @@ struct Route {
     kNone,  // no way is known
   };
   Kind kind = Kind::kOneHost;
-  std::string host;  // the host, for kAddress
+  std::string host;  // for kAddress
   int port = 0;
   bool prefer_ipv6 = false;
   std::string file;  // the path, for kFile

@@ -58,7 +58,7 @@ struct Link {
     std::shared_ptr<const std::vector<std::byte>> body;
   };
 
-  Fd socket;  // socket of the service
+  Fd socket;  // of the service
   const Origin origin;
   Session session;
   const int64_t since_ms;

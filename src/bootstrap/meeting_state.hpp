@@ -38,7 +38,7 @@ struct Attendee {
   bool staying = false;                                 // has asked to stay
   std::optional<std::vector<std::byte>> gathered = {};  // its contribution to the round
   std::optional<std::vector<std::byte>> regroups = {};  // its contribution to a regrouping
-  bool withdrew = false;                                // withdrew from the last regrouping
+  bool withdrew = false;                                // from the last regrouping
   // The rank has come back, and gives its contribution to a round again whose outcome it is sent.
   bool repeats = false;
   int64_t return_until_ms = kNever;  // without a link: when it counts as dead

@@ -56,7 +56,7 @@ class MemberState {
   bool proved_ = false;
   Seat seat_{};
   Keeper keeper_{};
-  Contributions contributions_;  // contributions to the round under way
+  Contributions contributions_;  // to the round under way
   Status told_;                  // the service's word that the meeting has failed
 };
 

@@ -49,7 +49,7 @@ class Relay final : public Hub {
   void lose_meeting(int error);
 
   Link* meeting_;
-  std::unordered_map<uint32_t, Link*> clients_;  // clients by their numbers
+  std::unordered_map<uint32_t, Link*> clients_;  // by their numbers
   std::vector<Held> held_;
   uint32_t last_number_ = 0;
   const int64_t first_until_ms_;  // deadline for the first client

@@ -20,8 +20,8 @@ constexpr uint16_t kFormat = 2;
 struct Encoded {
   char magic[8];
   uint16_t format;
-  uint16_t family;   // family of the address
-  uint32_t version;  // version of the library that made the id
+  uint16_t family;   // of the address
+  uint32_t version;  // of the library that made the id
   Random128 name;
   Random128 secret;
   int32_t maker_pid;
@@ -29,7 +29,7 @@ struct Encoded {
   uint16_t port;
   std::array<std::byte, 16> host;
   uint16_t unused;    // zero
-  uint64_t checksum;  // checksum of all fields before
+  uint64_t checksum;  // of all fields before
 };
 static_assert(sizeof(Encoded) == sizeof(tutti_unique_id));
 

@@ -18,7 +18,7 @@
 namespace tutti {
 
 struct UniqueId {
-  Random128 name{};    // name of the abstract socket, and of the meeting to those who come over TCP
+  Random128 name{};    // of the abstract socket, and of the meeting to those who come over TCP
   Random128 secret{};  // shown to nobody: each side proves to the other that it knows it
   int maker_pid = 0;   // process that made the id, for texts; 0 if a job's key gave the id
   std::string maker_host;

@@ -32,7 +32,7 @@ struct CommunicatorParts {
   int job_rank = 0;  // this rank's number in the whole job
   CommunicatorConfig config;
   // What the ranks have agreed on.
-  uint64_t key = 0;  // key of the communicator, equal on all ranks (comm/settings.hpp)
+  uint64_t key = 0;  // of the communicator, equal on all ranks (comm/settings.hpp)
   DeviceFigures device_figures;
   // How they are joined.
   std::unique_ptr<Connection> connection;

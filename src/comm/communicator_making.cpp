@@ -253,7 +253,7 @@ class Maker {
   PlanInputs inputs_;
   int64_t deadline_ms_ = kNever;  // deadline of what the ranks do together to connect
   WorkerPool* workers_ = nullptr;
-  std::unique_ptr<Endpoint> endpoint_;  // endpoint of messages
+  std::unique_ptr<Endpoint> endpoint_;  // of messages
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ class Inquiries {
   uint64_t open();
 
   struct Entry {
-    uint64_t key = 0;  // key of the communicator; 0: nobody asks for it
+    uint64_t key = 0;  // of the communicator; 0: nobody asks for it
     int rank = 0;
     int ranks = 1;
     Transport* transport = nullptr;

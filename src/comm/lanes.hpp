@@ -45,7 +45,7 @@ class Lanes {
   Connection& connection_;
   const int rank_;
   const int ranks_;
-  const Limits limits_;  // limits of this host's ranks
+  const Limits limits_;  // of this host's ranks
   // Cache domains of this host's ranks, if there are several.
   const std::optional<Hosts> cache_domains_;
   const bool can_map_peers_;

@@ -73,7 +73,7 @@ class Messages : public HelpedProgress {
   void end(Message& message);
 
   MessageEndpoint endpoint_;
-  const std::unique_ptr<Fetches> fetches_;  // fetches for receives that have met announcements
+  const std::unique_ptr<Fetches> fetches_;  // for receives that have met announcements
   BlockingMessages blocking_;
   std::vector<Message*> active_;  // guarded by endpoint_.lock()
   double next_look_s_ = 0;        // guarded by endpoint_.lock(); at many of them

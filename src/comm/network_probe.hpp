@@ -60,7 +60,7 @@ class NetworkProbe {
   bool served_ = false;
   std::array<Transfer, kMostAhead> replies_;
   std::array<bool, kMostAhead> replying_{};
-  std::vector<std::byte> payload_;  // payload of replies to those requests
+  std::vector<std::byte> payload_;  // of replies to those requests
 };
 
 }  // namespace tutti

@@ -13,10 +13,10 @@
 namespace tutti {
 
 struct RankMessage {
-  std::string values;  // values of the settings that all must share, each with a 0 after it
+  std::string values;  // of the settings that all must share, each with a 0 after it
   uint64_t key = 0;    // key that rank 0 gives the communicator
   RankPlace place;
-  std::vector<std::byte> figures;  // figures of rank 0; others give none
+  std::vector<std::byte> figures;  // of rank 0; others give none
   bool is_whole = false;           // else a rank of another version has written it
 };
 

@@ -24,7 +24,7 @@ struct ControlNews {
   // the first of the `count` ranks that the round lacked.
   int rank = 0;
   int count = 0;
-  Status cause = {};                 // cause of a failure
+  Status cause = {};                 // of a failure
   std::vector<std::byte> body = {};  // bytes that were told, shown or given
 };
 

@@ -20,7 +20,7 @@ constexpr uint32_t kMagic = 0x49545554;  // "TUTI"
 struct Greeting {
   uint32_t magic;
   uint32_t protocol;
-  uint32_t version;  // version of the library
+  uint32_t version;  // of the library
 };
 struct Opening {
   Random128 name;

@@ -15,7 +15,7 @@ namespace tutti {
 // An address of an interface that is up.
 struct Interface {
   std::string name;
-  NetAddress address;  // address, with port 0
+  NetAddress address;  // with port 0
   int prefix = 0;      // how many of its bits those on its network have in common
 };
 

@@ -15,7 +15,7 @@
 namespace tutti::tuned {
 
 struct Trial {
-  std::string_view name;  // name; empty: no constant is multiplied
+  std::string_view name;  // empty: no constant is multiplied
   double scale;
 };
 

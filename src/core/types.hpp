@@ -104,7 +104,7 @@ enum class BlockSizes : uint8_t { kEven, kUneven };
 // One line of core/collectives.inc.
 struct CollectiveFacts {
   std::string_view name;
-  BufferBlocks blocks;  // blocks of the root, where there is one
+  BufferBlocks blocks;  // of the root, where there is one
   Root root;
   BlockSizes sizes;
   bool reduces;

@@ -66,7 +66,7 @@ struct SpinBudget {
   uint32_t spins = 0;             // iterations with a pause instruction
   uint32_t yields = 0;            // sched_yield calls before the first sleep
   bool wake_needs_fence = false;  // no membarrier: wakers must order their own store and load
-  YieldHook* hook = nullptr;      // hook of a rank that shares its core with others (Spread)
+  YieldHook* hook = nullptr;      // of a rank that shares its core with others (Spread)
   // Sleep instead of yield if others compute on the core for long. A thread that yields then gets
   // the core back last, one that is woken gets it first.
   bool sleeps_if_oversubscribed = false;

@@ -61,7 +61,7 @@ class DeviceContext;
 
 // One API: a table of functions.
 struct DeviceApi {
-  std::string_view name;  // name in registry.inc
+  std::string_view name;  // in registry.inc
 
   // Opens the library and its drivers, once per process; the error, one line, stays the same. Any
   // thread. The other functions need it.
@@ -110,7 +110,7 @@ struct MemoryPlace {
 struct MemoryHandle {
   std::array<std::byte, 64> bytes{};
   Fd fd;                // if the driver's handle is one; it goes by SCM_RIGHTS
-  uint64_t length = 0;  // length of the allocation
+  uint64_t length = 0;  // of the allocation
 };
 
 // ---- work --------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ struct Reduction {
   void* dst = nullptr;                   // may be one of the sources
   std::span<const void* const> sources;  // any number from 1 on
   uint64_t count = 0;
-  uint32_t divisor = 0;  // divisor of kAvg, which divides its sum by it; 0: it only sums
+  uint32_t divisor = 0;  // of kAvg, which divides its sum by it; 0: it only sums
   // Memory of the device for more sources than a kernel takes, which no other work uses meanwhile.
   std::span<std::byte> between = {};
 };

@@ -28,7 +28,7 @@ class SlotAllocator {
  public:
   // How calls of one size class move along.
   struct SizeClass {
-    size_t index;   // index of the class
+    size_t index;   // of the class
     uint64_t room;  // bytes of each copy
   };
 

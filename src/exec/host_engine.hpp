@@ -99,7 +99,7 @@ class HostEngine {
   size_t scratch_lines_ = 0;
   bool frees_ = false;  // memory as large as the caller's buffers is freed after each call
   std::vector<std::byte> scaled_;       // the send buffer, multiplied beforehand
-  std::vector<std::byte> accumulator_;  // the accumulator of a user's reduction
+  std::vector<std::byte> accumulator_;  // of a user's reduction
   WaitNote* note_ = nullptr;
 };
 

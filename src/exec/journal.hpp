@@ -45,7 +45,7 @@ struct JournalMessage {
   };
   CallRecord record{};  // sequence 0: no call was made
   uint32_t before = 0;  // the chain of the signatures of all calls before it
-  uint32_t chain = 0;   // the chain of the signatures up to this call
+  uint32_t chain = 0;   // of the signatures up to this call
   Kind kind = Kind::kAnswers;
   // kCompares: calls up to `alike` are the same on both ranks, call `differs` is not.
   uint64_t alike = 0;

@@ -103,7 +103,7 @@ class LaneGroup {
   bool is_plain_ = true;  // no composition runs, and no steps are traced
   std::shared_ptr<StepTrace> trace_;
   const ComposedPlan* composed_ = nullptr;  // the composition that runs
-  const Plan* plan_ = nullptr;              // the plan of the composition that runs
+  const Plan* plan_ = nullptr;              // of the composition that runs
   const Call* arguments_ = nullptr;
   std::byte* send_ = nullptr;
   CallRecord record_{};
@@ -111,7 +111,7 @@ class LaneGroup {
   std::array<Progress, kScopes> progress_{};
   std::array<Call, kScopes> calls_{};
   const Lane* failed_ = nullptr;
-  HostEngine engine_;  // engine of reductions outside phases
+  HostEngine engine_;  // of reductions outside phases
   std::vector<CacheLine> scratch_;
 };
 

@@ -59,7 +59,7 @@ struct ComposedPlan {
     uint32_t after = 0;
     Ref send;
     Ref recv;
-    Call call;                         // the call of the phase, without buffers
+    Call call;                         // of the phase, without buffers
     std::shared_ptr<const Plan> plan;  // null where there are moves instead
     std::vector<Move> moves;
   };
@@ -78,7 +78,7 @@ struct Plan {
   const Algorithm* algorithm = nullptr;
   Arms arms;  // where there are some: the name of the first way, then of each of other_arms
   uint32_t signature = 0;
-  CallRecord record{};  // record of calls of this kind, without their sequence
+  CallRecord record{};  // of calls of this kind, without their sequence
   uint32_t element_bytes = 1;
   uint32_t divisor = 1;           // number of ranks if the call is an average
   ReduceKernel kernel = nullptr;  // null: no reduction, or a user's

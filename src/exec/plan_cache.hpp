@@ -55,7 +55,7 @@ class PlanCache {
   PlanKey last_key_{};                     // keeps the layouts of last_kind_ alive
   std::shared_ptr<const Plan> last_plan_;  // the plan of last_kind_
   std::unordered_map<PlanKey, std::shared_ptr<const Plan>, PlanKeyHash> plans_;
-  size_t steps_ = 0;  // steps of all plans
+  size_t steps_ = 0;  // of all plans
 };
 
 }  // namespace tutti

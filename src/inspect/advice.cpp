@@ -47,7 +47,7 @@ std::string tracer_of(const Process& process) {
 
 int holder_in(const std::string& locks, int pid) {
   std::istringstream lines(locks);
-  std::map<int, int> holders;  // holders by the number of the lock
+  std::map<int, int> holders;  // by the number of the lock
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
     int number = 0;

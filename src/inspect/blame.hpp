@@ -44,7 +44,7 @@ struct Late {
   Why why;
   // The rank; null for a kElsewhere of which not even the name is known.
   const RankSnapshot* rank = nullptr;
-  int number = 0;  // number in the communicator
+  int number = 0;  // in the communicator
 };
 std::vector<Late> whom_it_awaits(const Job& job, const Waiting& waiting);
 // The call of that number that the rank has made or waits to begin; null: none that is known.

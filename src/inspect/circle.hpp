@@ -15,7 +15,7 @@ namespace tutti::inspect {
 // What a finding says of the end of a chain of waits.
 struct Blame {
   Cause cause;
-  std::vector<int> ranks;  // ranks by their numbers in the job
+  std::vector<int> ranks;  // by their numbers in the job
   std::string text;
   std::string advice;
   const Process* process;  // the one to look at; null: none

@@ -17,12 +17,12 @@ const Demand* demand_of(const CommunicatorSnapshot& snapshot);
 
 // How much later a rank is than the others, in the calls that are known.
 struct Lateness {
-  int place = 0;          // place among the ranks of the snapshot
+  int place = 0;          // among the ranks of the snapshot
   int calls = 0;          // calls that it entered last
   int64_t late_ns = 0;    // time behind the one in the middle of the others, over these calls
   int64_t inside_ns = 0;  // share of late_ns in which it was still in the call before
   int64_t since_ns = 0;   // time of the first of these calls, since 1970
-  double share = 0;       // share of the time that the calls span
+  double share = 0;       // of the time that the calls span
 };
 struct Costs {
   int calls = 0;        // calls that all ranks have entered

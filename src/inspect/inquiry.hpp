@@ -23,7 +23,7 @@ enum class InquiryKind : uint32_t { kAsk = 1, kRoster, kPage, kDone };
 struct InquiryHead {
   uint32_t magic = kMagic;
   InquiryKind kind = InquiryKind::kAsk;
-  uint64_t token = 0;  // token of the question
+  uint64_t token = 0;  // of the question
   // kAsk: how many calls of each rank to tell of.
   uint64_t calls = 0;
   // kPage and kDone on the socket: when the question left and when this came, on the monotonic

@@ -27,7 +27,7 @@ struct Communicator {
 // How far a look goes beyond this host.
 struct Reach {
   bool far = true;
-  uint64_t calls = 16;    // calls of each rank
+  uint64_t calls = 16;    // of each rank
   int64_t most_ms = 300;  // until a rank that has not answered is one that does not
 };
 

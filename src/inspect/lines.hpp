@@ -15,8 +15,8 @@ namespace tutti::inspect {
 struct Line {
   std::string peer = {};    // "10.1.0.2"
   uint64_t busy_us = 0;     // time with data that the other end has not acknowledged
-  uint64_t bytes = 0;       // bytes sent
-  uint64_t segments = 0;    // segments sent
+  uint64_t bytes = 0;       // sent
+  uint64_t segments = 0;    // sent
   uint64_t sent_again = 0;  // segments of `sent` that were sent again
   uint64_t needless = 0;    // segments sent again that the other end had already
   uint32_t round_trip_us = 0;

@@ -14,7 +14,7 @@ namespace tutti::inspect {
 
 struct RankRates {
   int rank = 0;
-  uint64_t calls = 0;  // calls so far
+  uint64_t calls = 0;  // so far
   double calls_per_s = 0;
   double bytes_per_s = 0;  // bytes of blocks per second, as the last calls were
   double in_calls = 0;     // share of the time

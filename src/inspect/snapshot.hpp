@@ -19,14 +19,14 @@ namespace tutti::inspect {
 
 struct PastCall {
   CallRecord record{};
-  uint32_t number = 0;  // number on its lane
+  uint32_t number = 0;  // on its lane
   uint64_t begun = 0;   // stamps; 0: not known
   uint64_t ended = 0;
 };
 
 struct RankSnapshot {
-  int place = 0;  // place on this host
-  int rank = 0;   // rank in the communicator
+  int place = 0;  // on this host
+  int rank = 0;   // in the communicator
   int global_rank = -1;
   int pid = 0;  // number that the process calls itself
   uint64_t started = 0;
@@ -42,7 +42,7 @@ struct RankSnapshot {
   bool moved = false;          // changed since the first look
   std::vector<PastCall> past;  // on the first lane or among hosts, the oldest first
   std::vector<Wait> waits;
-  std::optional<Demand> demand;  // demand of rank 0 of the communicator
+  std::optional<Demand> demand;  // of rank 0 of the communicator
   std::optional<Jam> jam;        // since the communicator was made
   Jam jam_since = {};            // jam since the first look
 
@@ -60,13 +60,13 @@ struct CommunicatorSnapshot {
   std::string name;
   std::string job;
   std::string host;
-  uint64_t key = 0;  // key, equal on all its hosts and in no other communicator; 0: it has none
+  uint64_t key = 0;  // equal on all its hosts and in no other communicator; 0: it has none
   int all_ranks = 0;
   Moment made;
   bool stopped = false;
-  std::string cause;                // cause of a failure
+  std::string cause;                // of a failure
   uint32_t cause_code = 0;          // a tutti_status; 0: not known here
-  std::vector<RankSnapshot> ranks;  // ranks of this host, and of others that have been asked for
+  std::vector<RankSnapshot> ranks;  // of this host, and of others that have been asked for
 
   // Whether it has ranks on several hosts; and whether some of these are unknown here.
   [[nodiscard]] bool across_hosts() const {

@@ -34,7 +34,7 @@ class FileSource final : public Source {
 // A range of it that a process has mapped.
 struct MappedRange {
   uint64_t address;
-  uint64_t offset;  // offset in the file
+  uint64_t offset;  // in the file
   uint64_t bytes;
 };
 class ProcessSource final : public Source {

@@ -69,9 +69,9 @@ struct Finding {
   double waited_s = 0;
   std::vector<int> ranks = {};  // whom it blames, by their numbers in the job
   int pid = 0;                  // process to look at; 0: none
-  std::string host = {};        // host of that process, if not this one
+  std::string host = {};        // of that process, if not this one
   std::string call = {};        // call that is waited for: "allreduce #5 (2 float32, max)"
-  double share = 0;             // share of the time that it costs a job which gets on
+  double share = 0;             // of the time that it costs a job which gets on
   std::string because = {};     // reason for that: "it computes before its calls"
 };
 

@@ -76,7 +76,7 @@ struct Problem {
   uint64_t count = 0;   // elements per block
   uint64_t stride = 0;  // elements from block to block, >= count
   uint32_t element_bytes = 1;
-  DataType type = DataType::kFloat32;  // type of the elements, which only a tuner asks for
+  DataType type = DataType::kFloat32;  // of the elements, which only a tuner asks for
   // The blocks of this rank's buffers where they differ in size (allgatherv, reduce_scatterv,
   // alltoallv, gatherv, scatterv), as many as without the v. In the first two every rank knows the
   // sizes of all blocks, and `count` is the largest. In the others a rank knows those of its own

@@ -30,7 +30,7 @@ inline constexpr int kMostVerifiedRanks = 256;
 
 // The claims of the schedules' maker.
 struct Claim {
-  std::string_view name;  // name for error texts
+  std::string_view name;  // for error texts
   // Every element is reduced in one step over all ranks in rank order. (Two steps would round
   // 16-bit floats in between, hence give other bits.)
   bool rank_order = false;

@@ -57,7 +57,7 @@ class RankMemories {
 
   std::span<const Schedule> schedules_;
   Problems problems_;
-  const Problem& problem_;  // problem of rank 0, for what all ranks have in common
+  const Problem& problem_;  // of rank 0, for what all ranks have in common
   std::vector<Memory> memories_;
   Clocks clocks_;
   std::vector<uint32_t> entered_;               // each rank's time of entry; UINT32_MAX: not yet

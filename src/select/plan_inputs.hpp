@@ -27,7 +27,7 @@ struct PlanInputs {
   FoundTuning tuning;                     // tuning that rank 0 found
   std::optional<NetworkFigures> network;  // there if ranks are on several hosts
   Hosts hosts;
-  SlotPlan slots;                  // slots of ranks that share memory
+  SlotPlan slots;                  // of ranks that share memory
   std::vector<int> cache_domains;  // cache domains by rank; kNoCacheDomain: not known
 
   // ---- of this rank's host: the same on all ranks there

@@ -42,7 +42,7 @@ struct Choice : Chosen {
 
 // The advice between the variables and the cost model.
 struct Advice {
-  CollectiveRules rules;   // rules for this number of ranks, from ...
+  CollectiveRules rules;   // for this number of ranks, from ...
   std::string rules_path;  // ... this tuning file
   tutti_tuner tuner = {};  // without a function: none
 };
@@ -97,7 +97,7 @@ class Selector {
   bool strict_;
   bool adapts_;  // TUTTI_ADAPT
   Advice advice_;
-  CollectiveRules rules_;  // rules of the variables
+  CollectiveRules rules_;  // of the variables
 };
 
 }  // namespace tutti

@@ -20,10 +20,10 @@ namespace tutti {
 // The machine for which measurements are valid.
 struct MachineKey {
   std::string processor;  // the model's name
-  int cores = 0;          // cores of the host that are online
+  int cores = 0;          // of the host, online
   uint64_t l2_bytes = 0;  // bytes per core
   int numa_nodes = 0;
-  std::string version;  // version of Tutti
+  std::string version;  // of Tutti
   friend bool operator==(const MachineKey&, const MachineKey&) = default;
 };
 
@@ -50,7 +50,7 @@ struct Tuning {
 };
 
 struct FoundTuning {
-  std::string path;  // path of the file; empty: none
+  std::string path;  // of the file; empty: none
   Tuning tuning;
 };
 

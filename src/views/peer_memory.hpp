@@ -24,7 +24,7 @@ struct ExportedBuffer {
   uint64_t allocation = 0;  // allocation's number in the owner's process; 0: nothing is exported
   uint64_t base = 0;        // address of the allocation there
   uint64_t bytes = 0;
-  uint64_t offset = 0;  // offset of the buffer in the allocation
+  uint64_t offset = 0;  // of the buffer in the allocation
   std::array<std::byte, sizeof(devices::MemoryHandle::bytes)> handle{};
   int32_t fd = -1;  // owner's descriptor that belongs to the handle; -1: none does
   int32_t unused = 0;
@@ -89,7 +89,7 @@ class PeerMemory {
     uint64_t base;
     uint64_t bytes;
     void* memory;
-    bool gone = false;  // gone for its owner, who has not exported it since
+    bool gone = false;  // for its owner, who has not exported it since
   };
 
   void drop_those_that_are_gone();

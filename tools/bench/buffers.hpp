@@ -84,7 +84,7 @@ class Buffers {
   Setting setting_;
   std::vector<size_t> counts_;
   std::vector<Memory> memory_;
-  std::vector<Twin> twins_;       // twins of memory_, if there is a device
+  std::vector<Twin> twins_;       // of memory_, if there is a device
   std::vector<Call> host_calls_;  // calls on the host, whose buffers are filled and compared
   std::vector<Call> calls_;       // calls that are made: host_calls_, or those on the device
 };

@@ -19,7 +19,7 @@ struct Wanted {
   std::vector<std::string> ops = {"sum"};
   uint64_t min_bytes = 4;
   uint64_t max_bytes = 16 << 20;
-  int factor = 2;               // factor from one size to the next
+  int factor = 2;               // from one size to the next
   std::vector<uint64_t> sizes;  // in bytes, instead of the three above
 };
 

@@ -24,7 +24,7 @@ size_t winner_of(const std::vector<std::vector<double>>& seconds);
 // The outcome of one kind of call on some ranks.
 struct Contest {
   Collective collective = Collective::kBarrier;
-  uint64_t bytes = 0;                        // bytes of one block
+  uint64_t bytes = 0;                        // of one block
   std::vector<const Algorithm*> algorithms;  // the cost model's choice first
   // Seconds of each algorithm in each round, over all ranks.
   std::vector<std::vector<double>> seconds;

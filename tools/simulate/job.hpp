@@ -23,10 +23,10 @@ struct Question {
   int root = 0;
   int ranks = 2;
   int hosts = 1;
-  int cores = 0;               // cores of each host; 0: one per rank
+  int cores = 0;               // of each host; 0: one per rank
   std::string algorithm = {};  // empty: the selector's choice
   NetworkFigures network = {};
-  Machine machine = {};  // machine of one rank alone
+  Machine machine = {};  // of one rank alone
   Environment environment = {};
   uint64_t most_steps = 0;       // limit on the steps of all ranks together
   std::vector<int> groups = {};  // TUTTI_HOST_GROUP by host; empty: nobody has set it
@@ -54,7 +54,7 @@ struct Footprint {
   uint64_t buffer_bytes = 0;   // bytes of the caller's buffers
   uint64_t scratch_bytes = 0;  // private, while the call runs
   uint64_t plan_bytes = 0;     // bytes that the library keeps for calls of this kind
-  int connections = 0;         // connections to ranks of other hosts
+  int connections = 0;         // to ranks of other hosts
 };
 
 struct Job {
@@ -66,9 +66,9 @@ struct Job {
   Machine within;   // machine for messages of one host, and shared memory
   Machine between;  // machine for what passes between hosts
   Programs programs;
-  std::vector<std::array<std::vector<Phase>, kStreams>> roles;  // roles by rank
+  std::vector<std::array<std::vector<Phase>, kStreams>> roles;  // by rank
   Footprint most;                                               // most that any rank needs
-  uint64_t steps = 0;                                           // steps of all ranks together
+  uint64_t steps = 0;                                           // of all ranks together
   double planned_s = 0;  // time that the plans of all ranks took to make, in this process
 
   // The rank's number for a peer in a stream.
@@ -80,7 +80,7 @@ struct Job {
   }
   [[nodiscard]] bool grouped() const { return composed && hosts.groups != nullptr; }
   static size_t rank_at(int rank) { return static_cast<size_t>(rank); }
-  std::vector<int> places;        // places by rank, among those of its host
+  std::vector<int> places;        // by rank, among those of its host
   std::vector<int> group_places;  // places by host, among those of its group, if there are any
 
  private:

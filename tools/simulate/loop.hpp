@@ -64,7 +64,7 @@ struct RankOutcome {
   double waited_s = 0;  // wait for others, of the stream that waited most
   double longest_wait_s = 0;
   int waited_for = -1;  // rank that it waited for then; -1: nobody in particular
-  Cause cause;          // cause of that wait
+  Cause cause;          // of that wait
 };
 
 struct Outcome {

@@ -21,7 +21,7 @@ enum class EventKind : uint8_t { kRun, kHop, kArrive };
 
 struct Event {
   double at;
-  uint64_t order;  // order of events at equal times: the first made comes first
+  uint64_t order;  // of events at equal times: the first made comes first
   uint32_t index;  // number of a stream, or of a message
   EventKind kind;
   friend bool operator>(const Event& a, const Event& b) {
@@ -37,7 +37,7 @@ struct Message {
   bool asked = false;  // the source waits at a fence until it has left
   uint64_t bytes = 0;
   double tail_s = 0;  // when its end is there
-  Cause cause = {};   // cause of its time of sending
+  Cause cause = {};   // of its time of sending
 };
 
 enum class Blocked : uint8_t { kNo, kRecv, kFence, kAwait, kAfter, kDone };
@@ -54,7 +54,7 @@ struct Stream {
   double ended_s = 0;   // when its last phase ended
   double waited_s = 0;
   double worked_s = 0;  // since its last wait
-  Cause cause;          // cause of the stream's present time
+  Cause cause;          // of the stream's present time
 };
 
 class Loop {
@@ -128,13 +128,13 @@ class Loop {
   const uint32_t width_;  // streams of a rank
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   uint64_t order_ = 0;
-  uint64_t steps_ = 0;  // steps of all ranks and calls
+  uint64_t steps_ = 0;  // of all ranks and calls
   uint64_t steps_done_ = 0;
   std::vector<Stream> streams_;
-  std::vector<double> factors_;  // factors by rank
+  std::vector<double> factors_;  // by rank
   std::vector<double> busy_s_;   // time by rank until which it does something
   Processors processors_;
-  std::vector<Group> groups_;  // groups by host
+  std::vector<Group> groups_;  // by host
   std::deque<Message> messages_;
   std::vector<uint32_t> free_messages_;
   std::unordered_map<uint64_t, uint32_t> arrived_;  // messages that nobody has received yet

@@ -72,13 +72,13 @@ class Network {
   [[nodiscard]] int node_of(const std::string& name) const;
 
   const int hosts_;
-  std::vector<std::string> names_;  // names of switches
+  std::vector<std::string> names_;  // of switches
   std::vector<std::string> kinds_;
   std::vector<Link> links_;
   // Links by host: its link up; the link down is the next.
   std::vector<int> line_of_;
   std::vector<std::vector<int>> links_out_;  // links by switch, to switches, without failed ones
-  std::unordered_map<int, std::vector<uint32_t>> hops_;  // hops to a switch, by switch
+  std::unordered_map<int, std::vector<uint32_t>> hops_;  // to a switch, by switch
 };
 
 // The network of a topology: "single-switch", "fat-tree[:RADIX]", "dragonfly[:HOSTS_PER_SWITCH]",

@@ -25,8 +25,8 @@ struct Operation {
   enum class Kind : uint8_t { kCompute, kSend, kRecv };
   Kind kind = Kind::kCompute;
   uint64_t amount = 0;  // nanoseconds, or bytes
-  int peer = 0;         // peer of a message
-  size_t tag = 0;       // tag of a message: with the two ranks it says which messages meet in order
+  int peer = 0;         // of a message
+  size_t tag = 0;       // of a message: with the two ranks it says which messages meet in order
   std::set<Before> before = {};
 };
 

@@ -105,7 +105,7 @@ void Planner::add_phase(int rank, int stream, const PlanContext& scope, const Pl
                         const Counts& after) {
   Job& job = job_;
   const bool within = stream == kWithin;
-  Problem problem;  // problem, as far as costs depend on it
+  Problem problem;  // as far as costs depend on it
   problem.collective = static_cast<Collective>(plan.record.collective);
   problem.ranks = scope.ranks;
   problem.count = plan.record.count;

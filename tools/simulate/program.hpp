@@ -34,7 +34,7 @@ struct Op {
 
 struct Program {
   std::vector<Op> ops;
-  int ranks = 1;  // ranks of the scope
+  int ranks = 1;  // of the scope
   uint32_t ticks = 1;
 };
 

@@ -21,7 +21,7 @@ struct PendingTransfer : match::PendingTransfer<PendingTransfer> {
   };
   Phase phase = Phase::kSending;
   bool retired = false;  // not to be used again: pieces may still come for it
-  uint32_t rail = 0;     // rail of its first piece
+  uint32_t rail = 0;     // of its first piece
   uint64_t begun = 0;    // bytes of `limit` moved or under way
   uint64_t granted = 0;  // bytes of `limit` that the sender may begin
   bool taken = false;    // a send: the receiver has it all

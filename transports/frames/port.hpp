@@ -32,8 +32,8 @@ struct PortRequest {
   std::unique_ptr<std::byte[]> memory;   // kFrameBytes of memory, of a frame
   std::byte* piece = nullptr;            // memory of a piece
   uint64_t bytes = 0;                    // bytes to send, or length of the piece to receive
-  Tag tag = 0;                           // tag of a piece: see piece_tag()
-  uint32_t rail = 0;                     // rail by which it goes or comes
+  Tag tag = 0;                           // of a piece: see piece_tag()
+  uint32_t rail = 0;                     // by which it goes or comes
   bool under_way = false;                // a frame that is kept until its peer has seen it
   bool seen = false;                     // the peer has seen that frame
   PortRequest* previous = nullptr;
@@ -46,7 +46,7 @@ enum class PostOutcome : uint8_t { kYes, kNotNow, kFailed };
 struct PortCompletion {
   enum class End : uint8_t { kDone, kCancelled, kFailed };
   PortRequest* request;
-  uint64_t bytes;  // bytes received
+  uint64_t bytes;  // received
   End end;
 };
 

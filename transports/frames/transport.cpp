@@ -86,7 +86,7 @@ class FrameTransport final : public Transport, private Recovery {
   const int rank_;
   const bool needs_fence_;
   const std::vector<PeerProcess> processes_;
-  std::vector<std::unique_ptr<FrameEndpoint>> endpoints_;  // endpoints not yet given out
+  std::vector<std::unique_ptr<FrameEndpoint>> endpoints_;  // not yet given out
   Bell bell_{};
   Sleepers sleepers_{};
 };

@@ -15,7 +15,7 @@ namespace tutti::frames {
 using Ports = std::vector<std::unique_ptr<Port>>;
 
 struct Network {
-  std::string_view name;       // name of the transport
+  std::string_view name;       // of the transport
   std::string_view long_name;  // its name in texts: "libfabric (ofi)"
   // Whether this process can use it; told to all, whatever it is.
   Status (*usable)();

@@ -33,7 +33,7 @@ enum class State : uint8_t {
 template <typename Self>
 struct PendingTransfer {
   State state = State::kFree;
-  int peer = 0;  // peer; kAnySource for some receives in kPosted
+  int peer = 0;  // kAnySource for some receives in kPosted
   Transfer* transfer = nullptr;
   Tag tag = 0;
   Tag mask = kExactTag;

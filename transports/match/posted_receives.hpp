@@ -121,7 +121,7 @@ class PostedReceives {
 
   Queue<Receive> queue_;
   size_t in_buckets_ = 0;
-  Tag mask_ = 0;                         // mask of all receives in buckets
+  Tag mask_ = 0;                         // of all receives in buckets
   std::vector<Queue<Receive>> buckets_;  // a power of two, or none yet
 };
 

@@ -19,10 +19,10 @@ struct Offer {
   std::shared_ptr<void> own;  // the transport's own object for it
   std::string provider;       // "tcp;ofi_rxm"
   int place = 0;              // rank of its provider among all: less is better
-  std::string format;         // format of its addresses: "IPv4"
+  std::string format;         // of its addresses: "IPv4"
   std::string interface;      // name of the system's interface, else the provider's name for it
   std::string device;         // the provider's name for it: "mlx5_0"
-  std::string address;        // address in texts
+  std::string address;        // in texts
   std::string network;        // common part of all addresses on one network
   bool loopback = false;
   bool likely = false;  // not made by a container engine or the like

@@ -26,8 +26,8 @@ struct Attached {
   }
 
   std::optional<Region> region;        // set once all is well
-  std::vector<PeerProcess> processes;  // processes by rank
-  std::vector<SharedPidfd> pidfds;     // pidfds of `processes`
+  std::vector<PeerProcess> processes;  // by rank
+  std::vector<SharedPidfd> pidfds;     // of `processes`
   InspectorFd inspector_fd = {};       // rank 0's descriptor for inspectors
 };
 

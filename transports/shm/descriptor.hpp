@@ -40,7 +40,7 @@ struct Descriptor {
   uint32_t progress_at;
   uint32_t notes_at;
   uint32_t notes_bytes;
-  uint64_t key;  // key of the communicator, equal on all hosts; 0: none
+  uint64_t key;  // of the communicator, equal on all hosts; 0: none
   Moment made;
   char name[64];  // name of the communicator
   char job[64];   // TUTTI_JOB

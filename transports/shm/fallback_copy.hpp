@@ -43,7 +43,7 @@ class FallbackCopy {
   const Layout& layout_;
   const int lane_;
   const int rank_;
-  uint32_t requests_ = 0;                    // requests of this rank so far
+  uint32_t requests_ = 0;                    // of this rank so far
   uint64_t received_ = 0;                    // bytes received of the current request
   bool waiting_ = false;                     // whether it waits for a piece
   uint32_t looked_at_ = 0;                   // the last request of others that was looked at

@@ -57,12 +57,12 @@ struct alignas(kInterferenceBytes) Departures {
 inline constexpr uint64_t kFallbackBytes = 64 << 10;
 struct alignas(kInterferenceBytes) FallbackRequest {
   std::atomic<uint64_t> number_and_owner;  // the rest precedes it
-  uint64_t address;                        // address in the owner's process
+  uint64_t address;                        // in the owner's process
   uint64_t bytes;
 };
 // The answer of the owner of what was requested.
 struct alignas(kInterferenceBytes) Reply {
-  std::atomic<uint32_t> number;  // number of the last request that was looked after
+  std::atomic<uint32_t> number;  // of the last request that was looked after
   int error;                     // an errno; written before `number`
 };
 // How often a rank has been asked for something, by all.

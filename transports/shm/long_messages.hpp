@@ -43,7 +43,7 @@ class LongMessages {
 
   const bool oversubscribed_;
   const bool can_read_;
-  std::unique_ptr<Routes> routes_;  // routes of all peers, where cores are oversubscribed
+  std::unique_ptr<Routes> routes_;  // of all peers, where cores are oversubscribed
 };
 
 }  // namespace tutti::shm

@@ -12,7 +12,7 @@ namespace tutti::shm {
 
 struct Notifier {
   Sleepers* sleepers = nullptr;
-  std::vector<Bell*> bells;  // bells by rank
+  std::vector<Bell*> bells;  // by rank
   bool needs_fence = false;
 
   void all() const {

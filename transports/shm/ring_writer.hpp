@@ -212,7 +212,7 @@ class RingWriter {
   uint32_t withdrawn_ = 0;
   bool sound_ = true;
   StoreTarget store_target_ = StoreTarget::kAuto;
-  Distance distance_;  // distance of the consumer
+  Distance distance_;  // of the consumer
 };
 
 }  // namespace tutti::shm

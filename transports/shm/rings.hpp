@@ -29,7 +29,7 @@ struct Surroundings {
   const Layout& layout;
   const Notifier& notifier;
   const Arenas& arenas;
-  std::span<const PeerProcess> processes = {};  // processes by rank
+  std::span<const PeerProcess> processes = {};  // by rank
   bool can_pull = false;                        // whether peers' memory can be read
   std::span<const int> numbers = {};            // TransportConfig::numbers
   StoreTarget store_target = StoreTarget::kAuto;

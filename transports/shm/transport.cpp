@@ -117,7 +117,7 @@ class ShmLaneMemory final : public LaneMemory {
   const Notifier& notifier_;
   FallbackCopy fallback_copy_;
   const LaneMemorySizes sizes_;
-  Mapping slots_;  // slots of all ranks, as the next ones are
+  Mapping slots_;  // of all ranks, as the next ones are
   Mapping ping_pong_;
   Mapping windows_;
   bool window_reserved_ = false;

@@ -17,7 +17,7 @@ namespace tutti::tcp {
 // The head before the bytes of each request on a connection. Ranks have one byte order.
 struct Head {
   uint64_t bytes;
-  uint64_t tag;  // tag of a piece; kFrameTag: a frame
+  uint64_t tag;  // of a piece; kFrameTag: a frame
 };
 inline constexpr uint64_t kFrameTag = UINT64_MAX;
 
@@ -98,14 +98,14 @@ class DataConnection {
   frames::PortRequest* until_broken_;
   Fd socket_;
   std::string failure_;
-  std::unique_ptr<ByteStream> stream_;  // stream over the socket
+  std::unique_ptr<ByteStream> stream_;  // over the socket
 
   RequestQueue out_;
   size_t written_ = 0;  // bytes of the first request that were written, its head included
   int sent_ = 0;        // requests, until the connection is known well enough for suit_distance()
 
   RequestQueue pieces_;  // posted pieces
-  Head head_{};          // head of what is coming in
+  Head head_{};          // of what is coming in
   size_t head_bytes_ = 0;
   frames::PortRequest* place_ = nullptr;  // where it goes; null: not known yet, or nowhere for now
   size_t taken_ = 0;                      // bytes taken of what is coming in

@@ -49,7 +49,7 @@ class Listener {
 
   Fd socket_;
   ListenerAddress address_{};
-  std::list<Visitor> visitors_;  // visitors, the oldest first
+  std::list<Visitor> visitors_;  // the oldest first
 };
 
 }  // namespace tutti::tcp

@@ -89,14 +89,14 @@ class TcpPort final : public nics::AddressedPort {
   const ConnectionSettings settings_;
   std::string address_;
   Inbox inbox_;
-  std::vector<ListenerAddress> listeners_;    // listeners by rank
-  std::vector<std::unique_ptr<Peer>> peers_;  // peers by rank; null: not dealt with yet
+  std::vector<ListenerAddress> listeners_;    // by rank
+  std::vector<std::unique_ptr<Peer>> peers_;  // by rank; null: not dealt with yet
   std::vector<int> calling_;                  // whom this rank is calling
   std::vector<DataConnection*> connections_;  // connections that have been open
   size_t connected_ = 0;                      // peers with which there is or was a connection
   uint32_t polls_ = 0;
   int64_t next_check_ms_ = 0;
-  Fd poller_;  // poller of the listener and the connections, if there are many
+  Fd poller_;  // of the listener and the connections, if there are many
   Status error_;
   bool closed_ = false;
 };

@@ -26,7 +26,7 @@ struct Device {
 
 struct Inventory {
   std::vector<Device> devices;
-  std::vector<DeviceFacts> facts;  // facts of `devices`
+  std::vector<DeviceFacts> facts;  // of `devices`
 };
 
 // Taken at the first call; it stays so.
