@@ -26,7 +26,7 @@ void CallTrials::announce(std::byte* where) {
   std::memcpy(where, &next, sizeof next);
 }
 
-void CallTrials::waits(bool first, double now_s) {
+void CallTrials::note_wait(bool first, double now_s) {
   if (!first || timed_from_s_ == 0) return;
   wait_ended_s_ = now_s;
   if (wait_began_s_ == 0) wait_began_s_ = wait_ended_s_;

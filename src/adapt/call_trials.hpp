@@ -41,7 +41,7 @@ class CallTrials {
   void announce(std::byte* where);
   // The call waits. How late a peer comes says nothing about the arm, so the first wait of a call
   // does not count; `first`: this is it.
-  void waits(bool first, double now_s);
+  void note_wait(bool first, double now_s);
   // The call goes over to another schedule, so that its time says nothing.
   void forget_time() { timed_from_s_ = 0; }
   // The call ended. `told` is what the coordinator has written.

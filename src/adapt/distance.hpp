@@ -50,7 +50,7 @@ class Distance {
   explicit Distance(uint32_t memory = memory_cycles()) : memory_(memory) {}
 
   // Counts bytes that were staged for the peer or read from it; true if it is time for a probe.
-  bool due(uint64_t bytes) {
+  bool count_and_ask_if_due(uint64_t bytes) {
     since_ += bytes;
     if (probes_ >= kDistanceProbes && since_ < kBytesBetweenProbes) [[likely]]
       return false;

@@ -41,12 +41,12 @@ void Spread::check() {
   }
   if (ranks_on(core, all_) <= even_share_ || moving_.test_and_set(std::memory_order_acquire))
     return;
-  if (may_move_now()) move_from(core);
+  if (take_turn_to_move()) move_from(core);
   moving_.clear(std::memory_order_release);
 }
 
 // One rank at a time; this one seldom, if the kernel, which sees what else runs, moves it back.
-bool Spread::may_move_now() {
+bool Spread::take_turn_to_move() {
   const auto now = static_cast<uint32_t>(host_ms());
   const uint32_t since = now - moved_ms_;
   if (since < pause_ms_) return false;

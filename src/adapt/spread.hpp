@@ -33,7 +33,7 @@ class Spread final : public YieldHook {
   static constexpr uint32_t kYieldsBetweenChecks = 64;
 
   void check();
-  [[nodiscard]] bool may_move_now();
+  [[nodiscard]] bool take_turn_to_move();
   void move_from(int core);
 
   Bell& own_;

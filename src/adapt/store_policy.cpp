@@ -27,7 +27,7 @@ void StorePolicy::plan_probe(uint32_t call, uint64_t staged_bytes) {
   if (ranks_ == 1) return;
   watches_ = staged_bytes >= kLeastWatched;
   next_probed_ = probed_peer(call, rank_, ranks_);
-  probes_ = distances_[static_cast<size_t>(next_probed_)].due(staged_bytes);
+  probes_ = distances_[static_cast<size_t>(next_probed_)].count_and_ask_if_due(staged_bytes);
 }
 
 void StorePolicy::probe(const void* line, uint32_t call) {

@@ -33,7 +33,7 @@ class StorePolicy {
   // peer writes it again. In this way a long call finds out how far its peers are while it runs.
   [[nodiscard]] bool watches(int peer) const { return watches_ && awaited_ == peer; }
   // The last look at the tick of `peer` found that it was there, or not yet.
-  void waits_for(int peer, bool there) { awaited_ = there ? -1 : peer; }
+  void note_awaited(int peer, bool there) { awaited_ = there ? -1 : peer; }
   // The load that brought another tick of the peer took so many cycles.
   void saw_load(int peer, uint32_t cycles);
 

@@ -104,7 +104,7 @@ Status Fetches::settled(BlockingMessage& message, Status error) {
   return error.ok() ? asked : error;
 }
 
-bool Fetches::goes_on(Message& message, Status& error) {
+bool Fetches::go_on_as_fetch(Message& message, Status& error) {
   if (number_announced(message.transfer()) == 0) return false;
   if (message.meets_announced() && is_of_its_type(message.arguments(), message.transfer())) {
     message.set_received(received_by(message.transfer(), 0));

@@ -55,7 +55,7 @@ class Fetches {
   // The final status of a blocking message whose transfer ended with that error.
   Status settled(BlockingMessage& message, Status error);
   // Whether a started receive, whose outcome is that error, goes on. If not, the error is final.
-  bool goes_on(Message& message, Status& error);
+  bool go_on_as_fetch(Message& message, Status& error);
 
  private:
   // A fetch stays in place until its messages are done.

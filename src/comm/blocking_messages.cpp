@@ -74,14 +74,14 @@ bool BlockingMessages::poll(std::span<BlockingMessage>& pending) {
 // threads may have moved, too; `blocked` threads in wait() are this one. Called with the lock.
 bool BlockingMessages::advance(std::span<BlockingMessage>& pending, int blocked) {
   bool moved = false;
-  while (!pending.empty() && ends_now(pending.front(), moved)) pending = pending.subspan(1);
+  while (!pending.empty() && poll_once(pending.front(), moved)) pending = pending.subspan(1);
   if (!moved) return false;
   if (!pending.empty()) note_move();
   return endpoint_.others_wait(blocked);
 }
 
 // Whether it has ended, after a poll if it had not; sets `moved` if that moved anything.
-bool BlockingMessages::ends_now(BlockingMessage& message, bool& moved) {
+bool BlockingMessages::poll_once(BlockingMessage& message, bool& moved) {
   Transfer& transfer = message.transfer;
   if (transfer.done) return true;
   moved |= endpoint_.poll_for(transfer);

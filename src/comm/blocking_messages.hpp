@@ -39,7 +39,7 @@ class BlockingMessages {
   void wait(std::span<BlockingMessage> pending, std::span<BlockingMessage> all);
   bool poll(std::span<BlockingMessage>& pending);
   bool advance(std::span<BlockingMessage>& pending, int blocked);
-  bool ends_now(BlockingMessage& message, bool& moved);
+  bool poll_once(BlockingMessage& message, bool& moved);
 
   MessageEndpoint& endpoint_;
   Fetches& fetches_;

@@ -86,7 +86,7 @@ class ReportedMessageWait final : public SlowWait {
                       const PendingWait& waiting)
       : notes_(notes), note_(notes.take()), reporter_(settings, note_), waiting_(waiting) {}
   ~ReportedMessageWait() {
-    reporter_.ends();
+    reporter_.end();
     notes_.give_back(note_);
   }
   ReportedMessageWait(const ReportedMessageWait&) = delete;

@@ -117,7 +117,7 @@ bool Messages::start(Message& message) {
   }
   if (!status.ok() && number_announced(message.transfer()) != 0) [[unlikely]] {
     one_begins();
-    if (fetches_->goes_on(message, status)) return has_callback;
+    if (fetches_->go_on_as_fetch(message, status)) return has_callback;
     one_is_over();
   }
   message.complete_at_once(std::move(status));
@@ -176,7 +176,7 @@ Message* Messages::take_ended(By by) {
   Message* first = nullptr;
   Message** last = &first;
   const size_t ended = std::erase_if(active_, [&](Message* message) {
-    if (!is_over(*message, by)) return false;
+    if (!end_if_due(*message, by)) return false;
     *last = message;
     last = &message->next_ended;
     *last = nullptr;
@@ -188,7 +188,7 @@ Message* Messages::take_ended(By by) {
 
 // Whether it is done; gives it up if it has to be. What a worker ends the application does not know
 // yet: its next call is no answer to that.
-bool Messages::is_over(Message& message, By by) {
+bool Messages::end_if_due(Message& message, By by) {
   if (message.transfer().done) return true;
   Health& health = endpoint_.health();
   Status reason;
@@ -222,7 +222,7 @@ bool Messages::cancel(Message& message) {
 
 void Messages::end(Message& message) {
   Status status = message.outcome(endpoint_.transport());
-  if (!status.ok() && fetches_->goes_on(message, status)) [[unlikely]]
+  if (!status.ok() && fetches_->go_on_as_fetch(message, status)) [[unlikely]]
     return;
   message.complete(std::move(status));
 }

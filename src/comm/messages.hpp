@@ -69,7 +69,7 @@ class Messages : public HelpedProgress {
   bool poll_for_active();
   Message* poll_locked(By by);
   Message* take_ended(By by);
-  bool is_over(Message& message, By by);
+  bool end_if_due(Message& message, By by);
   void end(Message& message);
 
   MessageEndpoint endpoint_;

@@ -37,7 +37,7 @@ bool may_end_waits() { return mine.check != nullptr || mine.scope != nullptr; }
 
 bool must_end_wait() {
   if (mine.interrupted) return true;
-  if (mine.scope != nullptr && mine.scope->ends()) return true;
+  if (mine.scope != nullptr && mine.scope->ask_why()) return true;
   if (mine.check == nullptr || rough_ms() < mine.next_ms) return false;
   try {
     mine.interrupted = mine.check(mine.context) != 0;
@@ -52,7 +52,7 @@ bool must_end_wait() {
 }
 
 Status end_of_waits() {
-  if (mine.scope == nullptr || !mine.scope->ends()) return {};
+  if (mine.scope == nullptr || !mine.scope->ask_why()) return {};
   const EndsWaits* scope = mine.scope;
   while (scope->reason_.ok() && scope->outer_ != nullptr) scope = scope->outer_;
   return scope->reason_;
@@ -71,14 +71,14 @@ EndsWaits::EndsWaits(std::function<Status()> why, std::function<void()> tell)
 
 EndsWaits::~EndsWaits() { mine.scope = outer_; }
 
-bool EndsWaits::ends() {
+bool EndsWaits::ask_why() {
   if (reason_.ok()) reason_ = why_();
-  return !reason_.ok() || (outer_ != nullptr && outer_->ends());
+  return !reason_.ok() || (outer_ != nullptr && outer_->ask_why());
 }
 
 Status EndsWaits::instead_of(Status error, int64_t delay_ms) {
   const int64_t until_ms = now_ms() + delay_ms;
-  while (!ends() && now_ms() < until_ms) pause_for(1);
+  while (!ask_why() && now_ms() < until_ms) pause_for(1);
   return reason_.ok() ? std::move(error) : reason_;
 }
 

@@ -50,7 +50,7 @@ class EndsWaits {
  private:
   friend bool must_end_wait();
   friend Status end_of_waits();
-  bool ends();
+  bool ask_why();
 
   const std::function<Status()> why_;
   const std::function<void()> tell_;

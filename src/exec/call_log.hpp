@@ -61,13 +61,13 @@ class CallLog {
     begins_after_ = call_ - most_ahead();
   }
   // The call begins when all peers have entered `call`, at the earliest.
-  void begin_after(uint32_t call) { begins_after_ = later(begins_after_, call); }
+  void delay_until_entered(uint32_t call) { begins_after_ = later(begins_after_, call); }
   // Whether all peers have entered so far that the call may begin; if not, see fault().
   // `only_reads`: it writes nothing of its slot.
   bool may_begin(bool only_reads) {
     if (reached(entered_by_all_, begins_after_) || look_further(only_reads)) return true;
     // A wait is for more than this call needs, lest each of the next calls has to wait as well.
-    begin_after(call_ - 1 - most_ahead() / 2);
+    delay_until_entered(call_ - 1 - most_ahead() / 2);
     return false;
   }
 

@@ -75,8 +75,8 @@ uint64_t SlotAllocator::place(uint32_t call, uint64_t extent, const SizeClass& s
   return at;
 }
 
-uint32_t SlotAllocator::begins_after(const CallLog& log, uint64_t extent,
-                                     const SizeClass& size_class, uint64_t at) {
+uint32_t SlotAllocator::claim_place(const CallLog& log, uint64_t extent,
+                                    const SizeClass& size_class, uint64_t at) {
   const uint32_t call = log.call();
   uses_[call % kCallLines] = {call, at, at + extent};
   // Calls in a row that move alike, through as much, come back to a place after all others: no

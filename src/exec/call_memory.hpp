@@ -45,9 +45,10 @@ class SlotAllocator {
   // The offset of the call's slot in copy `call & 1`. Calls that use slots ask for it in their
   // order.
   uint64_t place(uint32_t call, uint64_t extent, const SizeClass& size_class);
-  // The call that all peers must have entered before this rank writes its slot, after place().
-  [[nodiscard]] uint32_t begins_after(const CallLog& log, uint64_t extent,
-                                      const SizeClass& size_class, uint64_t at);
+  // Records the call's use of its slot, after place(); returns the call that all peers must have
+  // entered first.
+  [[nodiscard]] uint32_t claim_place(const CallLog& log, uint64_t extent,
+                                     const SizeClass& size_class, uint64_t at);
   // The place of the next call like this one.
   [[nodiscard]] uint64_t next_place(uint64_t extent, const SizeClass& size_class) const {
     const uint64_t next = next_[size_class.index];

@@ -93,14 +93,14 @@ Status Executor::prepare(Operation& operation) {
   uint32_t chain = 0;
   const bool matches = number_call(operation.call(), *plan, chain);
   operation.set_plan(plan, sequence_, chain);
-  return matches ? Status() : failed_calls_.why_stopped(operation.call(), sequence_);
+  return matches ? Status() : failed_calls_.fail_stopped_call(operation.call(), sequence_);
 }
 
 Status Executor::run_here(const Call& call, const Plan& plan) {
   LaneGroup& lanes = queues_.front()->lanes();
   uint32_t chain = 0;
   if (!number_call(call, plan, chain)) [[unlikely]]
-    return failed_calls_.why_stopped(call, sequence_);
+    return failed_calls_.fail_stopped_call(call, sequence_);
   try {
     lanes.start(plan, 0, call, sequence_, chain);
     Advance advance = lanes.advance();
@@ -173,7 +173,7 @@ Status Executor::refuse(const Call& call) {
     noted->begin(record_of(call, sequence, digest_of(call)));
     noted->end();
   }
-  return failed_calls_.why_stopped(call, sequence);
+  return failed_calls_.fail_stopped_call(call, sequence);
 }
 
 void Executor::heard(int peer, std::span<const std::byte> message) {

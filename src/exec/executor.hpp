@@ -74,7 +74,7 @@ class Executor : public HelpedProgress {
   // Calls that are queued (executor_queue.cpp).
   Status run_queued(const Call& call);
   void queue(Operation& operation, bool begun);
-  bool ends_at_once(Operation& operation);
+  bool try_at_once(Operation& operation);
   [[nodiscard]] bool has_work(int worker) const override;
   [[nodiscard]] bool held() const override { return queues_.front()->driven(); }
   void cannot_start_worker(const Status& why) override;

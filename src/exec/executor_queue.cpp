@@ -72,7 +72,7 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   // it is its turn.
   const bool brief = is_brief(operation.plan(), operation.call().count, ranks_);
   const bool alone = brief && idle();
-  if (alone && ends_at_once(operation)) return {};
+  if (alone && try_at_once(operation)) return {};
   queue(operation, alone);
   if (whom == StartedFor::kCaller) return {};
   if (brief && !alone) queues_.front()->drive();
@@ -96,7 +96,7 @@ void Executor::queue(Operation& operation, bool begun) {
 }
 
 // Begins an operation while no other is outstanding; returns whether it ended at once.
-bool Executor::ends_at_once(Operation& operation) {
+bool Executor::try_at_once(Operation& operation) {
   LaneGroup& lanes = queues_.front()->lanes();
   Status status;
   try {
@@ -134,7 +134,7 @@ Status Executor::wait(Operation& operation, int64_t timeout_ms) {
   const WaitEnd end = help_to_end(operation, waiter, health_, name);
   TUTTI_PROBE(wait_end, settings_, operation.sequence());
   if (end == WaitEnd::kInterrupted && operation.status().ok()) {
-    return failed_calls_.why_stopped(operation.call(), operation.sequence());
+    return failed_calls_.fail_stopped_call(operation.call(), operation.sequence());
   }
   if (end != WaitEnd::kDeadline) return operation.status();
   return Status::format(Code::kTimeout, "{} is not complete after {} ms", name(), timeout_ms);

@@ -37,13 +37,13 @@ Status FailedCalls::give_up(LaneGroup& lanes, const Call& call, uint64_t sequenc
   }
   if (end == WaitEnd::kInterrupted) health_.interrupt(describe(record_of(call, sequence)));
   lanes.abandon();
-  return why_stopped(call, sequence);
+  return fail_stopped_call(call, sequence);
 }
 
 Status FailedCalls::broke_down(const Call& call, uint64_t sequence) noexcept {
   try {
     health_.fail_by_exception(describe(record_of(call, sequence)));
-    return why_stopped(call, sequence);
+    return fail_stopped_call(call, sequence);
   } catch (...) {
     health_.fail_by_exception("a call");
     return out_of_memory();
@@ -56,7 +56,7 @@ Status FailedCalls::broke_down(LaneGroup& lanes, const Call& call, uint64_t sequ
   return status;
 }
 
-Status FailedCalls::why_stopped(const Call& call, uint64_t sequence) {
+Status FailedCalls::fail_stopped_call(const Call& call, uint64_t sequence) {
   any_.store(true);
   TUTTI_PROBE(call_fail, settings_, sequence);
   return health_.cause_for_call().with_context(describe(record_of(call, sequence)));

@@ -35,7 +35,7 @@ class FailedCalls {
   Status broke_down(const Call& call, uint64_t sequence) noexcept;
   Status broke_down(LaneGroup& lanes, const Call& call, uint64_t sequence) noexcept;
   // The first cause, with the call that it ends before it.
-  Status why_stopped(const Call& call, uint64_t sequence);
+  Status fail_stopped_call(const Call& call, uint64_t sequence);
   // Whether a call here has returned an error.
   [[nodiscard]] bool any() const { return any_.load(); }
 

@@ -188,7 +188,7 @@ class BasicLane {
   bool expect(const Step& step);
   bool receive(const Step& step);
   void fetch_next_of(int peer);
-  bool was_not_stopped();
+  bool check_not_stopped();
 
   // Measurements (lane_measures.hpp).
   void start_trial();

@@ -84,7 +84,7 @@ void BasicLane<Components>::fetch_next_of(int peer) {
 // A peer that has given the call up may have changed its buffers since. It stopped the communicator
 // before that, so if that is not stopped now, what was read is what the peer gave.
 template <typename Components>
-bool BasicLane<Components>::was_not_stopped() {
+bool BasicLane<Components>::check_not_stopped() {
   if (!lane_plan_->schedule.exports_buffers) return true;
   std::atomic_thread_fence(std::memory_order_acquire);
   if (transport_.recovery().shared_state()->stop.load(std::memory_order_acquire) == 0) return true;

@@ -64,7 +64,7 @@ void LaneQueue::note_jam(const Operation& operation) {
 }
 
 // Runs the front of the queue; if that has ended, `status` says how.
-bool LaneQueue::has_ended(Operation& operation, Status& status) {
+bool LaneQueue::run_front(Operation& operation, Status& status) {
   if (!started_) {
     lanes_->start(operation.plan(), index_, operation.call(), operation.sequence(),
                   operation.chain());
@@ -89,7 +89,7 @@ bool LaneQueue::step() {
   if (operation == nullptr) return false;
   Status status;
   try {
-    if (!has_ended(*operation, status)) return false;
+    if (!run_front(*operation, status)) return false;
   } catch (...) {
     status = shared_.failed_calls.broke_down(*lanes_, operation->call(), operation->sequence());
   }
@@ -98,7 +98,7 @@ bool LaneQueue::step() {
     long_bytes_ = operation->bytes();
     long_end_ms_ = rough_ms();
   }
-  if (reporter_.ends() && status.ok()) lanes_->note_end();
+  if (reporter_.end() && status.ok()) lanes_->note_end();
   {
     const std::lock_guard lock(lock_);
     queue_.pop_front();

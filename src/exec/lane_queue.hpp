@@ -55,7 +55,7 @@ class LaneQueue {
  private:
   bool step();
   void report(const Operation& operation);
-  bool has_ended(Operation& operation, Status& status);
+  bool run_front(Operation& operation, Status& status);
   void note_jam(const Operation& operation);
   Operation* front();
 

@@ -69,7 +69,7 @@ void BasicLane<Components>::place_slots() {
   }
   const uint64_t at = slots_.place(log_.call(), extent, size_class);
   addresses_.set_slots(log_.call() & 1, at);
-  if (writes) log_.begin_after(slots_.begins_after(log_, extent, size_class, at));
+  if (writes) log_.delay_until_entered(slots_.claim_place(log_, extent, size_class, at));
 }
 
 // Begins the call if it may; returns whether it has.
@@ -100,7 +100,7 @@ Advance BasicLane<Components>::advance(size_t stop) {
   // The end counts as one more step: with `stop` == steps.size() the call does not end yet.
   // advance(StepTrace&), which stops behind each step, asks for one more then.
   if (through && next_ < stop && sends_done() && (needs_nobody || all_have_entered()) &&
-      was_not_stopped()) {
+      check_not_stopped()) {
     finish();
     return Advance::kDone;
   }
@@ -109,7 +109,7 @@ Advance BasicLane<Components>::advance(size_t stop) {
   // Peers may read its buffers, so the call is not through before all of them are.
   if (lane_plan_->schedule.exports_buffers) memory_->serve_fallback_copy();
   if (trials_.runs() && trials_.decides(plan_->arms)) {
-    trials_.waits(next_ <= lane_plan_->traits.first_wait, now_s());
+    trials_.note_wait(next_ <= lane_plan_->traits.first_wait, now_s());
   }
   return status_.ok() ? Advance::kBlocked : Advance::kFailed;
 }
@@ -181,7 +181,7 @@ template <typename Components>
                            ? watched_tick(peer)
                            : log_.tick_of(peer).load(std::memory_order_acquire);
   const bool there = log_.saw_tick(peer, tick, now);
-  store_policy_.waits_for(peer, there);
+  store_policy_.note_awaited(peer, there);
   return there;
 }
 

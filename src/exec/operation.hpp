@@ -4,7 +4,7 @@
 // of its lane's queue (exec/lane_queue.hpp). Its life, between activate() and complete():
 //
 //   Executor::submit         finds its plan and numbers it; on an error it was never started
-//   Executor::ends_at_once   runs it, if it is short and alone; it completes if no peer is late
+//   Executor::try_at_once    runs it, if it is short and alone; it completes if no peer is late
 //   Executor::queue          else queues its lane plans, one on each lane
 //   LaneQueue::drive         starts and advances the one in front, in whichever thread comes
 //   end_lane_plan            is told of the end of each; the last one completes it

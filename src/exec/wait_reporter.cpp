@@ -53,7 +53,7 @@ void WaitReporter::report(const PendingWait& waiting) {
   next_warning_ms_ = settings_.warn_after_ms + later_ms;
 }
 
-bool WaitReporter::ends() {
+bool WaitReporter::end() {
   was_reported_ = wait_.since_ms != 0;
   if (!was_reported_) return false;
   wait_.since_ms = 0;

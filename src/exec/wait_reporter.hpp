@@ -64,7 +64,7 @@ class WaitReporter {
   void report(const PendingWait& waiting);
   // The wait has ended. Returns whether it was long; was_reported() says so until the next wait
   // ends.
-  bool ends();
+  bool end();
   [[nodiscard]] bool was_reported() const { return was_reported_; }
 
  private:
@@ -89,7 +89,7 @@ class ReportedWait final : public SlowWait {
  public:
   ReportedWait(WaitReporter& reporter, const PendingWait& waiting)
       : reporter_(reporter), waiting_(waiting) {}
-  ~ReportedWait() { reporter_.ends(); }
+  ~ReportedWait() { reporter_.end(); }
   ReportedWait(const ReportedWait&) = delete;
   void on_slow_round() override { reporter_.report(waiting_); }
 

@@ -138,12 +138,12 @@ void Worker::sleep() {
   while (!has_signal()) {
     nap(bell_, kLookEveryUs, [this] { return has_signal(); });
     Driven* const left = first_in_need();
-    if (left != nullptr && is_left_alone(*left)) break;
+    if (left != nullptr && nap_and_ask_if_left(*left)) break;
   }
   waits_on_.store(nullptr);
 }
 
-bool Worker::is_left_alone(Driven& driven) {
+bool Worker::nap_and_ask_if_left(Driven& driven) {
   const uint32_t visits = driven.predictor().visits();
   nap(bell_, kBackSoonUs, [this] { return has_signal(); });
   if (driven.predictor().visits() != visits || !driven.needs(index_)) return false;

@@ -58,7 +58,7 @@ class Worker {
   [[nodiscard]] Driven* first_in_need() const;
   void work(const Driven& first);
   void sleep();
-  bool is_left_alone(Driven& driven);
+  bool nap_and_ask_if_left(Driven& driven);
   [[nodiscard]] bool has_signal() const { return posted_.load() != taken_.load(); }
   void signal();
 

@@ -30,8 +30,8 @@ class Trials : public testing::Test {
     coordinator_.announce(told_.data());
     const Took& its = took.at(arm);
     if (its.goes_over) coordinator_.forget_time();
-    coordinator_.waits(true, now_s_);
-    coordinator_.waits(true, now_s_ + its.first_wait_s);
+    coordinator_.note_wait(true, now_s_);
+    coordinator_.note_wait(true, now_s_ + its.first_wait_s);
     now_s_ += its.first_wait_s + its.arm_s;
     coordinator_.finish(arms_, ended(now_s_), told_.data());
     other_.finish(arms_, ended(0), told_.data());

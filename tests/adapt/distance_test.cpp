@@ -113,13 +113,13 @@ TEST_F(Looks, AtALineThatIsKnownToBeNewCountWithoutAMark) {
 
 TEST_F(Looks, AreDueAtEachCallUntilThereAreEnoughAndThenBySize) {
   for (int i = 0; i < kEnough; ++i) {
-    EXPECT_TRUE(distance_.due(4096));
+    EXPECT_TRUE(distance_.count_and_ask_if_due(4096));
     probe(kNear);
   }
   int due = 0;
-  for (int i = 0; i < 64; ++i) due += distance_.due(4096) ? 1 : 0;
+  for (int i = 0; i < 64; ++i) due += distance_.count_and_ask_if_due(4096) ? 1 : 0;
   EXPECT_EQ(due, 2);
-  EXPECT_TRUE(distance_.due(1 << 20));
+  EXPECT_TRUE(distance_.count_and_ask_if_due(1 << 20));
 }
 
 TEST(DistancesKnown, LeaveOutPeersThatWereNeverLookedAt) {

@@ -53,7 +53,7 @@ TEST_F(Staged, FollowsASettingWithoutLooking) {
     for (uint32_t call = 1; call < 100; ++call) {
       policy.start(call, kLong);
       EXPECT_FALSE(policy.probes());
-      policy.waits_for(1, false);
+      policy.note_awaited(1, false);
       EXPECT_FALSE(policy.watches(1));
     }
   }
@@ -72,13 +72,13 @@ TEST_F(Staged, TicksAreWatchedOfThePeerThatALongCallWaitsFor) {
   StorePolicy policy = policy_of(3);
   policy.start(1, kLong);
   EXPECT_FALSE(policy.watches(2));
-  policy.waits_for(2, false);
+  policy.note_awaited(2, false);
   EXPECT_TRUE(policy.watches(2));
   EXPECT_FALSE(policy.watches(1));
-  policy.waits_for(2, true);
+  policy.note_awaited(2, true);
   EXPECT_FALSE(policy.watches(2));
   policy.start(2, 64);
-  policy.waits_for(2, false);
+  policy.note_awaited(2, false);
   EXPECT_FALSE(policy.watches(2)) << "a short one";
 }
 

@@ -75,7 +75,7 @@ TEST_F(CallLogs, ACallBeginsAfterAnother) {
   call(second);
   call(first);
   first.start(7);
-  first.begin_after(2);
+  first.delay_until_entered(2);
   EXPECT_FALSE(first.may_begin(false));
   call(second);
   EXPECT_TRUE(first.may_begin(false));

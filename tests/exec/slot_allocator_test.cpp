@@ -52,7 +52,7 @@ TEST_F(Slots, AllRanksComeToTheSamePlacesWhateverTheyWrite) {
     ASSERT_EQ(size_class.room, reader.size_class_of(extent).room);
     const uint64_t at = writer.place(log.call(), extent, size_class);
     ASSERT_EQ(at, reader.place(log.call(), extent, reader.size_class_of(extent)));
-    ASSERT_TRUE(reached(log.call(), writer.begins_after(log, extent, size_class, at)));
+    ASSERT_TRUE(reached(log.call(), writer.claim_place(log, extent, size_class, at)));
   }
 }
 
@@ -65,7 +65,7 @@ TEST_F(Slots, ACallThatComesBackToAPlaceBeginsAfterTheLastOneThere) {
     const uint64_t at = slots.place(call, kSlotBytes, size_class);
     ASSERT_EQ(at, 0U);
     // Who has entered call 2 has finished call 1.
-    const uint32_t after = slots.begins_after(log, kSlotBytes, size_class, at);
+    const uint32_t after = slots.claim_place(log, kSlotBytes, size_class, at);
     ASSERT_EQ(after, call == 3 ? 2U : 0U);
   }
 }
@@ -81,7 +81,7 @@ TEST_F(Slots, CallsThatAreNotInARowComeBackToTheirPlaceSoon) {
     if (call % 2 != 0) continue;  // uses no slots
     const uint64_t at = slots.place(call, 64, size_class);
     ASSERT_EQ(at, 0U);
-    const uint32_t after = slots.begins_after(log, 64, size_class, at);
+    const uint32_t after = slots.claim_place(log, 64, size_class, at);
     if (call > 2) {
       ASSERT_EQ(after, call - 1);
     }

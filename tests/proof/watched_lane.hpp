@@ -31,9 +31,9 @@ class WatchedLog : public CallLog {
     witness_.starts(rank_, call());
     needed_ = begins_after();
   }
-  void begin_after(uint32_t call) {
+  void delay_until_entered(uint32_t call) {
     if (omission_ == Omission::kSlotReuse) return;
-    CallLog::begin_after(call);
+    CallLog::delay_until_entered(call);
     needed_ = begins_after();
   }
   // What the log waits for beyond what this call needs, if it has to wait at all, is for later

@@ -74,7 +74,8 @@ bool FrameEndpoint::explains_loss(int rank) const {
 }
 
 void FrameEndpoint::ask_silent_peers() {
-  if (departures_.tells_all() || stage_ == Stage::kEnding || !silent_.is_due()) return;
+  if (departures_.tells_all() || stage_ == Stage::kEnding || !silent_.count_poll_and_ask_if_due())
+    return;
   pool_.for_each([this](const PendingTransfer& operation) {
     if (operation.waits_for_peer()) silent_.await(operation.peer);
   });

@@ -23,7 +23,7 @@ class SilentPeers {
     (rank == kAnySource ? anyone_ : peers_[static_cast<size_t>(rank)]).is_awaited = true;
   }
   // Counts a poll. Whether it is time to check which peers are awaited.
-  bool is_due() {
+  bool count_poll_and_ask_if_due() {
     if (++polls_ % kPollsPerClock != 0) return false;
     const int64_t now = now_ms();
     if (now < next_check_ms_) return false;

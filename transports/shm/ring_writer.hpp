@@ -164,7 +164,7 @@ class RingWriter {
       return PayloadIn::kPingPong + which;
     }
     const uint64_t begin = area_.take(bytes);
-    const bool past = bytes >= kLeastStagedNonTemporal && is_non_temporal(bytes);
+    const bool past = bytes >= kLeastStagedNonTemporal && choose_non_temporal(bytes);
     copy_bytes(area_.at(begin), payload, bytes,
                past ? CopyHint::kNonTemporal : CopyHint::kTemporal);
     cell.numbers.where.store(begin, std::memory_order_relaxed);
@@ -175,9 +175,9 @@ class RingWriter {
     return sound_ && cells_ - cells_taken_ < kCells &&
            (ping_pong_->can_take(payload) || area_.has_room(payload));
   }
-  bool is_non_temporal(uint64_t bytes) {
+  bool choose_non_temporal(uint64_t bytes) {
     if (store_target_ != StoreTarget::kAuto) return store_target_ == StoreTarget::kMemory;
-    if (distance_.due(bytes)) {
+    if (distance_.count_and_ask_if_due(bytes)) {
       const uint32_t cycles = load_cycles(&memory_->taken);
       distance_.saw(cycles, memory_->taken.load(std::memory_order_relaxed));
     }
