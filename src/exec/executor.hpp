@@ -73,7 +73,7 @@ class Executor : public HelpedProgress {
 
   // Calls that are queued (executor_queue.cpp).
   Status run_queued(const Call& call);
-  void queue(Operation& operation, bool begun);
+  void queue(Operation& operation, bool started);
   bool try_at_once(Operation& operation);
   [[nodiscard]] bool has_work(int worker) const override;
   [[nodiscard]] bool held() const override { return queues_.front()->driven(); }

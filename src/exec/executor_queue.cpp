@@ -80,16 +80,16 @@ Status Executor::submit(Operation& operation, StartedFor whom) {
   return {};
 }
 
-// Queues its lane plans; `begun`: the first lane runs it already. The operation may end and be
+// Queues its lane plans; `started`: the first lane runs it already. The operation may end and be
 // gone.
-void Executor::queue(Operation& operation, bool begun) {
+void Executor::queue(Operation& operation, bool started) {
   operation.begin_lane_plans(timeout_ms());
   const size_t lanes = operation.plan().lanes.size();
   one_begins();
   for (size_t lane = 0; lane < lanes; ++lane) {
-    if (queues_[lane]->push(operation, begun)) continue;
+    if (queues_[lane]->push(operation, started)) continue;
     health_.fail(out_of_memory());
-    if (begun) queues_[lane]->lanes().abandon();
+    if (started) queues_[lane]->lanes().abandon();
     operation.end_lane_plan(out_of_memory());
   }
   for (size_t lane = 1; lane < lanes; ++lane) wake(static_cast<int>(lane));
