@@ -20,8 +20,8 @@ static_assert(sizeof(JournalMessage) <= kMostLastWords);
 
 // Whether this rank takes anything from another in such a call.
 bool takes(const Plan& plan) {
-  return std::ranges::any_of(plan.lanes, [](const LanePlan& lane) {
-    if (const auto* const lane_plan = std::get_if<ScheduledPlan>(&lane)) {
+  return std::ranges::any_of(plan.lanes, [](const LaneGroupPlan& lane) {
+    if (const auto* const lane_plan = std::get_if<LanePlan>(&lane)) {
       return lane_plan->traits.first_wait != 0 || !lane_plan->receives.empty();
     }
     const auto& phases = std::get<ComposedPlan>(lane).phases;

@@ -101,7 +101,7 @@ class BasicLane {
   // until it is done. `record` describes the call in texts and to peers. `chain` is the hash of the
   // communicator's calls up to this one, which messages carry; 0 where no journal keeps it
   // (exec/journal.hpp).
-  void start(const Plan& plan, const ScheduledPlan& lane_plan, const Call& call,
+  void start(const Plan& plan, const LanePlan& lane_plan, const Call& call,
              const CallRecord& record, uint32_t chain);
   // Runs until done, blocked on a peer, before the step `stop` (which counts as blocked), or failed
   // (then see status()).
@@ -217,7 +217,7 @@ class BasicLane {
 
   // The schedule that runs; null between calls.
   const Plan* plan_ = nullptr;
-  const ScheduledPlan* lane_plan_ = nullptr;
+  const LanePlan* lane_plan_ = nullptr;
   const Call* arguments_ = nullptr;
   CallRecord record_{};
   bool begun_ = false;  // the log has let it begin

@@ -101,7 +101,7 @@ Advance BasicLane<Components>::advance(StepTrace& trace) {
   const uint64_t sequence = record_.sequence;
   trace.enter(sequence);
   for (;;) {
-    const ScheduledPlan* const lane_plan = lane_plan_;
+    const LanePlan* const lane_plan = lane_plan_;
     const std::vector<Step>& steps = lane_plan->schedule.steps;
     const size_t first = next_;
     const Advance outcome = advance(first + 1);

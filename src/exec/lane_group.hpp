@@ -79,7 +79,7 @@ class LaneGroup {
   Progress& progress_of(Scope scope) { return progress_[static_cast<size_t>(scope)]; }
   void start(const Plan& plan, size_t index, const Call& call, const CallRecord& record,
              uint32_t chain) {
-    if (const ScheduledPlan* const lane_plan = plan.scheduled(index)) [[likely]]
+    if (const LanePlan* const lane_plan = plan.scheduled(index)) [[likely]]
       return all_lane_->start(plan, *lane_plan, call, record, chain);
     start_phases(plan, *plan.composed(index), call, record, chain);
   }

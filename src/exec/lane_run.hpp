@@ -14,8 +14,8 @@ namespace tutti {
 // ---- the beginning -----------------------------------------------------------------------------
 
 template <typename Components>
-void BasicLane<Components>::start(const Plan& plan, const ScheduledPlan& lane_plan,
-                                  const Call& call, const CallRecord& record, uint32_t chain) {
+void BasicLane<Components>::start(const Plan& plan, const LanePlan& lane_plan, const Call& call,
+                                  const CallRecord& record, uint32_t chain) {
   plan_ = &plan;
   lane_plan_ = &lane_plan;
   arguments_ = &call;

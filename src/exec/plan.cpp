@@ -27,17 +27,16 @@ int lanes_for(uint64_t bytes, int lanes) {
 
 // An algorithm uses either lines or slots, on all ranks alike, unless its schedule says what it
 // uses of the slots.
-uint64_t slot_extent_of(const ScheduledPlan& lane_plan, const Problem& problem) {
+uint64_t slot_extent_of(const LanePlan& lane_plan, const Problem& problem) {
   if (lane_plan.schedule.slot_extent > 0) return lane_plan.schedule.slot_extent;
   return lane_plan.traits.uses_lines ? 0 : problem.slot_extent();
 }
 
-ScheduledPlan make_scheduled(const Algorithm& algorithm, const Problem& whole, int lanes,
-                             int lane) {
+LanePlan make_scheduled(const Algorithm& algorithm, const Problem& whole, int lanes, int lane) {
   const Range range = part_of(whole.bytes(), lanes, lane);
   Problem problem = whole;
   problem.count = range.bytes / whole.element_bytes;
-  ScheduledPlan lane_plan;
+  LanePlan lane_plan;
   lane_plan.schedule = build_schedule(algorithm, problem);
   lane_plan.receives = receives_of(lane_plan.schedule, problem.in_place);
   merge_copies(problem, lane_plan.schedule);
@@ -80,17 +79,17 @@ bool only_enters_first(const Schedule& schedule) {
 }
 
 // The lane plan of a plan without phases.
-ScheduledPlan& scheduled_of(Plan& plan, int lane) {
-  return std::get<ScheduledPlan>(plan.lanes[static_cast<size_t>(lane)]);
+LanePlan& scheduled_of(Plan& plan, int lane) {
+  return std::get<LanePlan>(plan.lanes[static_cast<size_t>(lane)]);
 }
 
-// Adds what lanes may go on with after the entry (ScheduledPlan::when_mapped). Plans whose lanes
+// Adds what lanes may go on with after the entry (LanePlan::when_mapped). Plans whose lanes
 // cannot do that, as those of small calls, ask for no further choice. All ranks decide alike: the
 // schedules of a collective without a root have the same form on all of them.
 void add_mapped(Plan& plan, const Problem& problem, const PlanContext& context) {
   if (!context.can_map_peers) return;
-  const auto may_map = [&](const LanePlan& lane) {
-    return can_go_over(problem.collective, std::get<ScheduledPlan>(lane).schedule);
+  const auto may_map = [&](const LaneGroupPlan& lane) {
+    return can_go_over(problem.collective, std::get<LanePlan>(lane).schedule);
   };
   if (std::ranges::none_of(plan.lanes, may_map)) return;
   const Problem mapped = seen_by_all(problem);
@@ -98,15 +97,15 @@ void add_mapped(Plan& plan, const Problem& problem, const PlanContext& context) 
   if (algorithm == nullptr) return;
   const auto lanes = static_cast<int>(plan.lanes.size());
   for (int lane = 0; lane < lanes; ++lane) {
-    ScheduledPlan& lane_plan = scheduled_of(plan, lane);
+    LanePlan& lane_plan = scheduled_of(plan, lane);
     if (!can_go_over(problem.collective, lane_plan.schedule)) continue;
-    ScheduledPlan when_mapped = make_scheduled(*algorithm, mapped, lanes, lane);
+    LanePlan when_mapped = make_scheduled(*algorithm, mapped, lanes, lane);
     if (!when_mapped.schedule.exports_buffers) continue;
     lane_plan.schedule.exports_buffers = lane_plan.announces = true;
     lane_plan.traits.most_sources =
         std::max(lane_plan.traits.most_sources, when_mapped.traits.most_sources);
     lane_plan.traits.uses_window |= when_mapped.traits.uses_window;
-    lane_plan.when_mapped = std::make_shared<const ScheduledPlan>(std::move(when_mapped));
+    lane_plan.when_mapped = std::make_shared<const LanePlan>(std::move(when_mapped));
   }
 }
 
@@ -121,14 +120,14 @@ void add_arm(Plan& plan, std::string name, const Algorithm& algorithm, const Pro
   plan.arms.names.push_back(std::move(name));
   const auto lanes = static_cast<int>(plan.lanes.size());
   for (int lane = 0; lane < lanes; ++lane) {
-    ScheduledPlan& lane_plan = scheduled_of(plan, lane);
-    ScheduledPlan other = make_scheduled(algorithm, problem, lanes, lane);
+    LanePlan& lane_plan = scheduled_of(plan, lane);
+    LanePlan other = make_scheduled(algorithm, problem, lanes, lane);
     lane_plan.traits.most_sources =
         std::max(lane_plan.traits.most_sources, other.traits.most_sources);
     // A rank may end a call only when it has read in the coordinator's entry which arm is next.
     lane_plan.traits.runs_ahead = other.traits.runs_ahead = false;
     lane_plan.announces = other.announces = true;
-    lane_plan.other_arms.push_back(std::make_shared<const ScheduledPlan>(std::move(other)));
+    lane_plan.other_arms.push_back(std::make_shared<const LanePlan>(std::move(other)));
   }
 }
 
@@ -217,7 +216,7 @@ size_t Plan::steps() const {
       }
       continue;
     }
-    const ScheduledPlan& lane_plan = *scheduled(lane);
+    const LanePlan& lane_plan = *scheduled(lane);
     steps += lane_plan.schedule.steps.size();
     if (lane_plan.when_mapped != nullptr) steps += lane_plan.when_mapped->schedule.steps.size();
     for (const auto& other : lane_plan.other_arms) steps += other->schedule.steps.size();

@@ -28,7 +28,7 @@ struct Plan;
 
 // The work of one lane in a call that it runs itself: its schedule, for the part of each block that
 // begins `offset` bytes in.
-struct ScheduledPlan {
+struct LanePlan {
   Schedule schedule;
   std::vector<ReceiveStep> receives;
   // Facts about `schedule`, but for these: most_sources is the maximum over `when_mapped` and
@@ -46,10 +46,10 @@ struct ScheduledPlan {
   bool ping_pong_slots = false;
   // The plan that replaces this one after the entry, if all buffers lie in memory that all ranks
   // map (Limits::maps_peers), as the entries say. Null: this one goes on.
-  std::shared_ptr<const ScheduledPlan> when_mapped;
+  std::shared_ptr<const LanePlan> when_mapped;
   // The other arms that calls of this kind try, and use if they are faster (adapt/call_trials.hpp).
   // The number of arms is the same for all lanes of a plan and on all ranks.
-  std::vector<std::shared_ptr<const ScheduledPlan>> other_arms;
+  std::vector<std::shared_ptr<const LanePlan>> other_arms;
 };
 
 // The work of a group of lanes in a call that is a composition, for such a part of each block.
@@ -71,10 +71,10 @@ struct ComposedPlan {
   uint32_t most_sources = 0;  // the most sources of a move on this rank
 };
 
-using LanePlan = std::variant<ScheduledPlan, ComposedPlan>;
+using LaneGroupPlan = std::variant<LanePlan, ComposedPlan>;
 
 struct Plan {
-  std::vector<LanePlan> lanes;  // plans of lanes 0, 1, ..., all of one kind
+  std::vector<LaneGroupPlan> lanes;  // plans of lanes 0, 1, ..., all of one kind
   const Algorithm* algorithm = nullptr;
   Arms arms;  // where there are some: the name of the first way, then of each of other_arms
   uint32_t signature = 0;
@@ -84,8 +84,8 @@ struct Plan {
   ReduceKernel kernel = nullptr;  // null: no reduction, or a user's
 
   // The work of the lane; null if it is of the other kind.
-  [[nodiscard]] const ScheduledPlan* scheduled(size_t lane = 0) const {
-    return std::get_if<ScheduledPlan>(&lanes[lane]);
+  [[nodiscard]] const LanePlan* scheduled(size_t lane = 0) const {
+    return std::get_if<LanePlan>(&lanes[lane]);
   }
   [[nodiscard]] const ComposedPlan* composed(size_t lane = 0) const {
     return std::get_if<ComposedPlan>(&lanes[lane]);

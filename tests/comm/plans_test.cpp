@@ -42,7 +42,7 @@ constexpr int64_t kLimitMs = 100'000;
 std::string facts_of(const Plan& plan);
 
 // What is to be the same on all ranks.
-std::string facts_of(const ScheduledPlan& lane_plan) {
+std::string facts_of(const LanePlan& lane_plan) {
   std::string text =
       fmt::format(" [offset {} extent {} announces {} views {} ping-pong {} ticks {}",
                   lane_plan.offset, lane_plan.slot_extent, lane_plan.announces,
@@ -57,7 +57,7 @@ std::string facts_of(const Plan& plan) {
       fmt::format("{} arms {} key {} coordinator {}", plan.algorithm->name,
                   fmt::join(plan.arms.names, "|"), plan.arms.key, plan.arms.coordinator);
   for (size_t lane = 0; lane < plan.lanes.size(); ++lane) {
-    if (const ScheduledPlan* const lane_plan = plan.scheduled(lane)) {
+    if (const LanePlan* const lane_plan = plan.scheduled(lane)) {
       text += facts_of(*lane_plan);
     } else {
       text += fmt::format(" [offset {}]", plan.composed(lane)->offset);

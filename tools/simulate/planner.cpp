@@ -39,7 +39,7 @@ std::shared_ptr<Plan> plan_of_moves(const ComposedPlan::Phase& phase, const Plan
   auto plan = std::make_shared<Plan>();
   plan->record = whole.record;
   plan->element_bytes = whole.element_bytes;
-  ScheduledPlan& lane_plan = std::get<ScheduledPlan>(plan->lanes.emplace_back());
+  LanePlan& lane_plan = std::get<LanePlan>(plan->lanes.emplace_back());
   lane_plan.traits.enters = true;  // nobody waits for it
   Builder builder(lane_plan.schedule);
   for (const Move& move : phase.moves) {
@@ -133,12 +133,12 @@ void Planner::add_footprint(int rank, const Plan& plan) {
   };
   most.buffer_bytes = std::max(most.buffer_bytes, bytes(blocks.send) + bytes(blocks.recv));
   uint64_t scratch = 0;
-  if (const ScheduledPlan* const lane_plan = plan.scheduled()) {
+  if (const LanePlan* const lane_plan = plan.scheduled()) {
     scratch = lane_plan->schedule.scratch_bytes;
   } else {
     scratch = plan.composed()->scratch_bytes;
     for (const auto& phase : plan.composed()->phases) {
-      const ScheduledPlan* const own = phase.plan != nullptr ? phase.plan->scheduled() : nullptr;
+      const LanePlan* const own = phase.plan != nullptr ? phase.plan->scheduled() : nullptr;
       if (own != nullptr) scratch += own->schedule.scratch_bytes;
     }
   }
