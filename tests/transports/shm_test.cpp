@@ -75,7 +75,7 @@ class Shm : public testing::Test {
     forged.numbers.id.store(id);
     forged.numbers.where.store(where);
     forged.numbers.payload_in.store(payload_in);
-    forged.stamp.store(1);
+    forged.round.store(1);
     region_->at<std::atomic<uint64_t>>(layout_.open_rings(0, 1))->fetch_or(1);
   }
   uint64_t touched() const {

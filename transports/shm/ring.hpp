@@ -3,7 +3,7 @@
 // The ring through which one rank sends to one other on one channel: what lies in shared memory.
 //
 // A frame is one cell, a cache line that carries its own validity. The producer writes the rest of
-// the line, then the stamp (store-release); the consumer watches the stamp of the next cell. So a
+// the line, then the round (store-release); the consumer watches the round of the next cell. So a
 // tiny message costs the transfer of one line. Bytes that do not fit in the cell lie in the data
 // area, in one piece each, in the order of the cells. A payload that does not fit behind the last
 // begins the next round. Or they lie in a ping-pong buffer (ping_pong.hpp). The consumer gives room
@@ -56,7 +56,7 @@ struct CellNumbers {
 };
 
 struct alignas(kCacheLine) Cell {
-  std::atomic<uint32_t> stamp;  // 1 + how often the ring has been round when this cell was written
+  std::atomic<uint32_t> round;  // 1 + how often the ring has been round when this cell was written
   std::atomic<RingFrameKind> kind;
   std::atomic<uint64_t> tag;
   std::atomic<uint64_t> bytes;

@@ -39,7 +39,7 @@ class RingReader {
   }
 
   [[nodiscard]] bool ready() const {
-    return cell().stamp.load(std::memory_order_acquire) ==
+    return cell().round.load(std::memory_order_acquire) ==
            static_cast<uint32_t>(cells_ / kCells) + 1;
   }
   // The following need ready().

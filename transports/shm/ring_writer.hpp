@@ -196,7 +196,7 @@ class RingWriter {
     cell.kind.store(kind, std::memory_order_relaxed);
     cell.tag.store(tag, std::memory_order_relaxed);
     cell.bytes.store(bytes, std::memory_order_relaxed);
-    cell.stamp.store(static_cast<uint32_t>(cells_ / kCells) + 1, std::memory_order_release);
+    cell.round.store(static_cast<uint32_t>(cells_ / kCells) + 1, std::memory_order_release);
     ++cells_;
     // The next line to write is taken from the peer now, which costs nothing while it is awaited.
     prefetch_to_write(&memory_->cells[cells_ % kCells]);
