@@ -27,9 +27,9 @@ std::string describe(const FoundTuning& tuning) {
       machine.pull_cached_s * 1e12, machine.copy_memory_s * 1e12, machine.cache_bytes >> 10);
 }
 
-Result<OwnView> view_of_rank(Runtime& runtime, const CommunicatorConfig& config,
-                             const Exchange& exchange, std::optional<NetworkFigures> known) {
-  Result<OwnView> own = own_view(runtime.environment(), exchange.rank(), exchange.ranks());
+Result<OwnSettings> view_of_rank(Runtime& runtime, const CommunicatorConfig& config,
+                                 const Exchange& exchange, std::optional<NetworkFigures> known) {
+  Result<OwnSettings> own = own_settings(runtime.environment(), exchange.rank(), exchange.ranks());
   if (!own.ok()) return own;
   own->variables.strict = config.strict;
   own->tuner = config.tuner;
@@ -64,7 +64,7 @@ class Maker {
   Status agree(std::optional<NetworkFigures> known) {
     Runtime& runtime = *parts_.runtime;
     runtime.introduce(parts_.rank, parts_.ranks);
-    TUTTI_ASSIGN_OR_RETURN(const OwnView own,
+    TUTTI_ASSIGN_OR_RETURN(const OwnSettings own,
                            view_of_rank(runtime, parts_.config, exchange_, std::move(known)));
     TUTTI_ASSIGN_OR_RETURN(Agreement agreed, tutti::agree(exchange_, own));
     parts_.key = agreed.key;

@@ -109,7 +109,7 @@ std::vector<int> cores_in(std::span<const uint64_t> words) {
 }
 
 // The figures that count only from rank 0.
-std::vector<std::byte> pack_figures(const OwnView& own) {
+std::vector<std::byte> pack_figures(const OwnSettings& own) {
   Packer packer;
   const auto code = static_cast<int64_t>(own.tuning.status().code());
   packer.add(std::span(&code, 1));
@@ -152,7 +152,7 @@ Status unpack_figures(std::span<const std::byte> bytes, PlanInputs& inputs) {
   return {};
 }
 
-std::vector<std::byte> pack(const std::string& values, const OwnView& own, bool is_rank_0) {
+std::vector<std::byte> pack(const std::string& values, const OwnSettings& own, bool is_rank_0) {
   Packer packer;
   packer.add(values);
   const Fixed fixed{.key = is_rank_0 ? random_key() : 0,

@@ -20,7 +20,7 @@ struct RankMessage {
   bool is_whole = false;           // else a rank of another version has written it
 };
 
-std::vector<std::byte> pack(const std::string& values, const OwnView& own, bool is_rank_0);
+std::vector<std::byte> pack(const std::string& values, const OwnSettings& own, bool is_rank_0);
 RankMessage unpack(std::span<const std::byte> bytes);
 // Takes the figures of rank 0 into `inputs`; its error, if it has none.
 Status unpack_figures(std::span<const std::byte> bytes, PlanInputs& inputs);

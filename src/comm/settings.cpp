@@ -18,7 +18,7 @@ namespace tutti {
 namespace {
 
 // The version of Tutti is first, so that the rest is read by who has written it alike.
-std::vector<JobSetting> shared_settings(const OwnView& own) {
+std::vector<JobSetting> shared_settings(const OwnSettings& own) {
   std::vector<JobSetting> settings = job_settings(own.variables);
   settings.insert(settings.begin(), {"the version of Tutti", version_text(TUTTI_VERSION)});
   settings.push_back({"tutti_comm_config.tuner", own.tuner.choose != nullptr ? "given" : ""});
@@ -131,7 +131,7 @@ int cores_together(std::span<const RankPlace* const> ranks) {
   return std::max(static_cast<int>(together), 1);
 }
 
-Result<Agreement> agree(Exchange& exchange, const OwnView& own) {
+Result<Agreement> agree(Exchange& exchange, const OwnSettings& own) {
   const std::vector<JobSetting> settings = shared_settings(own);
   const std::string values = joined(settings);
   TUTTI_ASSIGN_OR_RETURN(const auto all,

@@ -27,7 +27,7 @@ struct RankPlace {
   std::vector<CpuLimit> cpu_limits;  // CPU limits that the rank is under
 };
 // A rank's message about itself.
-struct OwnView : RankPlace {
+struct OwnSettings : RankPlace {
   JobVariables variables;  // `strict` is the communicator's
   tutti_tuner tuner = {};  // without a function: none
   // Tuning and figures count from rank 0 alone; other ranks need not know them.
@@ -36,8 +36,8 @@ struct OwnView : RankPlace {
 };
 // Asks the system and the environment; leaves out what counts only of rank 0. `root` as in
 // cpu_limits().
-Result<OwnView> own_view(const Environment& environment, int rank, int ranks,
-                         const std::string& root = "");
+Result<OwnSettings> own_settings(const Environment& environment, int rank, int ranks,
+                                 const std::string& root = "");
 
 struct Agreement {
   // All but `pulls` and `maps_peers`. Whether the ranks of a host can share memory is found out
@@ -55,6 +55,6 @@ uint64_t random_key();
 int cores_together(std::span<const RankPlace* const> ranks);
 
 // Collective. An error names the setting that differs, and both values.
-Result<Agreement> agree(Exchange& exchange, const OwnView& own);
+Result<Agreement> agree(Exchange& exchange, const OwnSettings& own);
 
 }  // namespace tutti

@@ -25,8 +25,8 @@ namespace {
 using Agreements = std::vector<Result<Agreement>>;
 
 // What each rank comes to if this is what they say.
-Agreements agree_all(std::vector<OwnView> views) {
-  for (OwnView& view : views) {
+Agreements agree_all(std::vector<OwnSettings> views) {
+  for (OwnSettings& view : views) {
     if (view.tuning.ok()) view.tuning->tuning.key = {"a processor", 8, 1 << 20, 1, "1.2.3"};
   }
   ThreadMeeting meeting(static_cast<int>(views.size()));
@@ -42,7 +42,7 @@ Agreements agree_all(std::vector<OwnView> views) {
   return agreements;
 }
 
-std::vector<std::string> errors_of(const std::vector<OwnView>& views) {
+std::vector<std::string> errors_of(const std::vector<OwnSettings>& views) {
   std::vector<std::string> errors;
   for (const auto& agreement : agree_all(views)) {
     errors.emplace_back(agreement.status().message());
@@ -52,7 +52,7 @@ std::vector<std::string> errors_of(const std::vector<OwnView>& views) {
 
 // What each of two ranks is told when rank 1 has other variables.
 std::vector<std::string> told(const JobVariables& of_rank_1) {
-  std::vector<OwnView> views(2);
+  std::vector<OwnSettings> views(2);
   views[1].variables = of_rank_1;
   return errors_of(views);
 }
@@ -72,7 +72,7 @@ class OtherVersion : public ThreadExchange {
 };
 
 TEST(Settings, RanksOfDifferentVersionsAreToldBoth) {
-  const OwnView view;
+  const OwnSettings view;
   ThreadMeeting meeting(2);
   std::string told;
   std::thread other([&] {
@@ -135,7 +135,7 @@ TEST(Settings, OfTheJobAreAllCompared) {
 const char* no_answer(void*, const tutti_tuner_query*) { return nullptr; }
 
 TEST(Settings, ATunerOfOneRankIsRefusedOnAll) {
-  std::vector<OwnView> views(2);
+  std::vector<OwnSettings> views(2);
   views[1].tuner = {sizeof(tutti_tuner), no_answer, nullptr};
   EXPECT_EQ(errors_of(views)[0],
             "tutti_comm_config.tuner differs between ranks: not set on rank 0, given on rank 1");
@@ -147,18 +147,18 @@ TEST(Settings, OfOneProcessMayDiffer) {
   Environment other;
   other.log_level = LogLevel::kError;
   other.timeout_ms = TimeLimit{1};
-  EXPECT_EQ(errors_of({*own_view(Environment(), 0, 2), *own_view(other, 1, 2)}),
+  EXPECT_EQ(errors_of({*own_settings(Environment(), 0, 2), *own_settings(other, 1, 2)}),
             std::vector<std::string>(2));
 }
 
 TEST(Settings, LongerThanARoundArriveWhole) {
-  OwnView view;
+  OwnSettings view;
   for (int i = 0; i < 1000; ++i) view.variables.allreduce += "one_shot:0-8191;";
   for (const auto& agreement : agree_all({view, view})) {
     ASSERT_TRUE(agreement.ok()) << agreement.status().message();
     EXPECT_EQ(agreement->inputs.variables.allreduce, view.variables.allreduce);
   }
-  OwnView other = view;
+  OwnSettings other = view;
   other.variables.allreduce.back() = ':';
   EXPECT_TRUE(errors_of({view, other})[0].starts_with("CCL_ALLREDUCE differs between ranks"));
 }
@@ -168,7 +168,7 @@ void expect_refused(const std::vector<std::byte>& said) {
   ThreadMeeting meeting(2);
   std::thread other([&] { meeting.allgather(1, said); });
   ThreadExchange exchange(meeting, 0);
-  const auto agreement = agree(exchange, OwnView());
+  const auto agreement = agree(exchange, OwnSettings());
   other.join();
   EXPECT_FALSE(agreement.ok());
   EXPECT_NE(agreement.status().message().find("rank 1"), std::string::npos)
@@ -192,8 +192,8 @@ TEST(Settings, ThatAreNoneAreAnErrorThatNamesTheRank) {
 
 // ---- what plans are made of --------------------------------------------------------------------
 
-OwnView view_with(std::vector<int> cores) {
-  OwnView view;
+OwnSettings view_with(std::vector<int> cores) {
+  OwnSettings view;
   view.cores = std::move(cores);
   return view;
 }
@@ -221,40 +221,40 @@ std::string words_of(const PlanInputs& inputs) {
 
 struct Difference {
   std::string name;
-  std::function<void(OwnView&)> makes;
+  std::function<void(OwnSettings&)> makes;
 };
 const Difference kDifferences[] = {
-    {"fewer cores", [](OwnView& view) { view.cores = {1}; }},
+    {"fewer cores", [](OwnSettings& view) { view.cores = {1}; }},
     {"other cores",
-     [](OwnView& view) {
+     [](OwnSettings& view) {
        view.cores = {1000, 5000};
      }},
-    {"no core", [](OwnView& view) { view.cores = {}; }},
+    {"no core", [](OwnSettings& view) { view.cores = {}; }},
     {"a quota",
-     [](OwnView& view) {
+     [](OwnSettings& view) {
        view.cpu_limits = {{1, 2, 0.05}};
      }},
     {"quotas",
-     [](OwnView& view) {
+     [](OwnSettings& view) {
        view.cpu_limits = {{1, 2, 1.5}, {1, 1, 64}};
      }},
-    {"a cache", [](OwnView& view) { view.cache_domain = 3; }},
-    {"a group of hosts", [](OwnView& view) { view.host_group = 9; }},
+    {"a cache", [](OwnSettings& view) { view.cache_domain = 3; }},
+    {"a group of hosts", [](OwnSettings& view) { view.host_group = 9; }},
     {"a network",
-     [](OwnView& view) {
+     [](OwnSettings& view) {
        view.network = NetworkFigures{1e-6, 1e-10, 0, "known"};
      }},
     {"a device",
-     [](OwnView& view) {
+     [](OwnSettings& view) {
        view.tuning->tuning.devices = {{"level-zero", "a", "1", true, {.launch_s = 3e-6}}};
      }},
     {"other figures",
-     [](OwnView& view) {
+     [](OwnSettings& view) {
        view.tuning->tuning.machine.pull_s *= 3;
        view.tuning->tuning.machine.cache_bytes = 1 << 16;
      }},
     {"a tuning file",
-     [](OwnView& view) {
+     [](OwnSettings& view) {
        view.tuning->path = "/a/file";
        view.tuning->tuning.choices = {{Collective::kBarrier, 3, 2, 0, UINT64_MAX,
                                        find_algorithm(Collective::kBarrier, "dissemination")}};
@@ -264,7 +264,7 @@ const Difference kDifferences[] = {
 TEST(Agreement, IsTheSameOnAllRanksWhateverOneOfThemSees) {
   for (const Difference& difference : kDifferences) {
     for (const size_t different : {0u, 1u, 3u}) {
-      std::vector<OwnView> views(4, view_with({0, 1, 2, 3}));
+      std::vector<OwnSettings> views(4, view_with({0, 1, 2, 3}));
       difference.makes(views[different]);
       const Agreements agreements = agree_all(views);
       for (const auto& agreement : agreements) {
@@ -279,7 +279,7 @@ TEST(Agreement, IsTheSameOnAllRanksWhateverOneOfThemSees) {
 
 TEST(Agreement, DiffersBetweenHostsInNothingButTheirCores) {
   for (const Difference& difference : kDifferences) {
-    std::vector<OwnView> views(4, view_with({0, 1}));
+    std::vector<OwnSettings> views(4, view_with({0, 1}));
     views[1].host = views[3].host = 1;
     difference.makes(views[3]);
     Agreements agreements = agree_all(views);
@@ -293,7 +293,7 @@ TEST(Agreement, DiffersBetweenHostsInNothingButTheirCores) {
 
 TEST(Agreement, AQuotaOfAnyRankBoundsTheCoresOfAllOnItsHost) {
   for (const size_t limited : {0u, 1u}) {
-    std::vector<OwnView> views(3, view_with({0, 1, 2, 3}));
+    std::vector<OwnSettings> views(3, view_with({0, 1, 2, 3}));
     views[2].host = 1;
     views[limited].cpu_limits = {{1, 2, 0.05}};
     const Agreements agreements = agree_all(views);
@@ -312,8 +312,8 @@ TEST(Agreement, QuotasOfTheControlGroupsOfEachRankAreSeen) {
   std::filesystem::create_directories(root / "sys/fs/cgroup/a");
   std::ofstream(root / "proc/self/cgroup") << "0::/a\n";
   std::ofstream(root / "sys/fs/cgroup/a/cpu.max") << "3000 100000\n";
-  const Agreements agreements =
-      agree_all({*own_view(Environment(), 0, 2), *own_view(Environment(), 1, 2, root.string())});
+  const Agreements agreements = agree_all(
+      {*own_settings(Environment(), 0, 2), *own_settings(Environment(), 1, 2, root.string())});
   EXPECT_EQ(agreements[0]->inputs.cores, 1);
   EXPECT_EQ(agreements[1]->inputs.cores, 1);
   std::filesystem::remove_all(root);
@@ -321,14 +321,14 @@ TEST(Agreement, QuotasOfTheControlGroupsOfEachRankAreSeen) {
 
 // ---- cores -------------------------------------------------------------------------------------
 
-int cores_of(const std::vector<OwnView>& views) {
+int cores_of(const std::vector<OwnSettings>& views) {
   std::vector<const RankPlace*> ranks;
-  for (const OwnView& view : views) ranks.push_back(&view);
+  for (const OwnSettings& view : views) ranks.push_back(&view);
   return cores_together(ranks);
 }
 
-OwnView limited_to(std::vector<CpuLimit> limits) {
-  OwnView view = view_with({0, 1, 2, 3, 4, 5, 6, 7});
+OwnSettings limited_to(std::vector<CpuLimit> limits) {
+  OwnSettings view = view_with({0, 1, 2, 3, 4, 5, 6, 7});
   view.cpu_limits = std::move(limits);
   return view;
 }
@@ -360,11 +360,11 @@ TEST(CoresTogether, AreNoMoreThanAControlGroupGivesItsRanks) {
 
 // Three ranks that have these tuning files.
 Agreements share(const std::vector<std::string>& files) {
-  std::vector<OwnView> views;
+  std::vector<OwnSettings> views;
   for (const std::string& file : files) {
     Environment environment;
     environment.tuning_file = file;
-    views.push_back(*own_view(environment, static_cast<int>(views.size()), 3));
+    views.push_back(*own_settings(environment, static_cast<int>(views.size()), 3));
     views.back().tuning = Runtime(environment).tuning();
   }
   return agree_all(views);
@@ -404,7 +404,7 @@ TEST(SharedFigures, AnErrorOfRankZeroIsEverybodys) {
 }
 
 TEST(SharedFigures, TheNetworkThatRankZeroKnowsCounts) {
-  std::vector<OwnView> views(3);
+  std::vector<OwnSettings> views(3);
   views[1].network = NetworkFigures{1, 2, 3, "another"};
   for (const auto& agreement : agree_all(views)) EXPECT_FALSE(agreement->inputs.network);
   views[0].network = NetworkFigures{1e-6, 1 / 3.0, 0, "known"};

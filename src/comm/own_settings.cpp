@@ -67,10 +67,10 @@ uint64_t random_key() {
   return key;
 }
 
-Result<OwnView> own_view(const Environment& environment, int rank, int ranks,
-                         const std::string& root) {
+Result<OwnSettings> own_settings(const Environment& environment, int rank, int ranks,
+                                 const std::string& root) {
   TUTTI_RETURN_IF_ERROR(expect_descriptors());
-  OwnView own;
+  OwnSettings own;
   own.variables = environment;
   own.host = ranks > 1 ? own_mark(environment, rank) : host_mark(environment);
   own.host_group = hash_of(environment.host_group);
