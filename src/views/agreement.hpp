@@ -22,8 +22,8 @@ struct CallSummary {
 
 // The host's call by which each rank's `own` comes to `all`, which has an entry for each rank. Both
 // stay where they are until it is over.
-template <typename Entry>
-Call agreement_call(Collective collective, const Entry& own, std::vector<Entry>& all) {
+template <typename Summary>
+Call agreement_call(Collective collective, const Summary& own, std::vector<Summary>& all) {
   Call tell;
   tell.collective = Collective::kAllgather;
   tell.purpose = agreement_on(collective);
@@ -34,8 +34,8 @@ Call agreement_call(Collective collective, const Entry& own, std::vector<Entry>&
 }
 
 // An error if any rank makes another call than this one.
-template <typename Entry>
-Status compare(Communicator& comm, const std::vector<Entry>& all) {
+template <typename Summary>
+Status compare(Communicator& comm, const std::vector<Summary>& all) {
   const CallSummary& own = all[static_cast<size_t>(comm.rank())];
   for (int peer = 0; peer < comm.ranks(); ++peer) {
     const CallSummary& theirs = all[static_cast<size_t>(peer)];

@@ -175,7 +175,8 @@ Task PeerToPeerCall::agree() {
   own_entry_.gone = on_.side.peer_memory().take_gone();
   own_entry_.opened = on_.side.peer_memory().generation();
   entries_.resize(static_cast<size_t>(on_.comm.ranks()));
-  std::vector<Entry> entry_for;  // entries by peer, where each is told another; else empty
+  std::vector<PeerToPeerSummary>
+      entry_for;  // entries by peer, where each is told another; else empty
   Call agreement = agreement_call(on_.call.collective, own_entry_, entries_);
   if (sizes_are_own(on_.call.collective)) {
     entry_for.assign(entries_.size(), own_entry_);
@@ -202,7 +203,7 @@ Task PeerToPeerCall::agree() {
 // A digest of all that decides whether each rank reaches what it has to read.
 uint64_t PeerToPeerCall::digest() const {
   std::vector<uint64_t> words{own_entry_.signature};
-  for (const Entry& one : entries_) {
+  for (const PeerToPeerSummary& one : entries_) {
     uint64_t device[2];
     static_assert(sizeof device == sizeof one.device);
     std::memcpy(device, one.device.data(), sizeof device);
@@ -286,7 +287,7 @@ std::vector<Ref> PeerToPeerCall::buffers_read() const {
 }
 
 Task PeerToPeerCall::open(int peer, Space space, Status& failed) {
-  const Entry& theirs = entry(peer);
+  const PeerToPeerSummary& theirs = entry(peer);
   const bool is_send = space == Space::kPeerSend;
   const ExportedBuffer& exported = is_send ? theirs.send : theirs.recv;
   Result<std::byte*> there = Status::format(Code::kUnsupported, "{} does not reach that device",

@@ -47,7 +47,7 @@ class PeerToPeerCall {
   [[nodiscard]] Able able() const { return all_able_; }
 
  private:
-  struct Entry : CallSummary {
+  struct PeerToPeerSummary : CallSummary {
     using CallSummary::CallSummary;
     Able able = Able::kNever;
     uint32_t in_place = 0;
@@ -76,7 +76,9 @@ class PeerToPeerCall {
   Result<devices::DeviceEngine*> engine_for(const Step& step);
 
   [[nodiscard]] const Schedule& schedule() const { return plan_->scheduled()->schedule; }
-  [[nodiscard]] const Entry& entry(int peer) const { return entries_[static_cast<size_t>(peer)]; }
+  [[nodiscard]] const PeerToPeerSummary& entry(int peer) const {
+    return entries_[static_cast<size_t>(peer)];
+  }
   [[nodiscard]] std::byte* address(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
 
   const CallOnDevice on_;
@@ -86,8 +88,8 @@ class PeerToPeerCall {
   std::shared_ptr<const Plan> plan_;
   std::optional<Shares> shares_;
   Able all_able_ = Able::kYes;
-  Entry own_entry_;
-  std::vector<Entry> entries_;
+  PeerToPeerSummary own_entry_;
+  std::vector<PeerToPeerSummary> entries_;
   std::vector<std::byte*> bases_;  // addresses by Ref::base
   // Memory that peers read instead of the send buffer, if there is any.
   BorrowedMemory scaled_;

@@ -17,7 +17,7 @@ namespace {
 // Pieces at once: one on its way in, one among the ranks, one on its way out, one in reserve.
 constexpr size_t kStagedAtATime = 4;
 
-struct PiecesEntry : CallSummary {
+struct PiecesSummary : CallSummary {
   using CallSummary::CallSummary;
   uint64_t pieces = 1;
 };
@@ -64,14 +64,14 @@ Task DeviceCollective::stage(bool agreed) {
 }
 
 Task DeviceCollective::agree_on_pieces() {
-  PiecesEntry own(call_);
+  PiecesSummary own(call_);
   own.pieces = pieces_;
-  std::vector<PiecesEntry> all(static_cast<size_t>(comm().ranks()));
+  std::vector<PiecesSummary> all(static_cast<size_t>(comm().ranks()));
   HostCall tells(activity_, comm());
   TUTTI_OR_FAIL(tells.start(agreement_call(call_.collective, own, all)));
   co_await tells;
   TUTTI_OR_FAIL(compare(comm(), all));
-  for (const PiecesEntry& entry : all) pieces_ = std::max(pieces_, entry.pieces);
+  for (const PiecesSummary& entry : all) pieces_ = std::max(pieces_, entry.pieces);
 }
 
 Task DeviceCollective::stage_piece(uint64_t index) {
