@@ -34,7 +34,7 @@ Status CallFaults::of_size(int peer, uint64_t expected, std::string_view sent) c
                         names.brief(rank), describe(record), expected, names.brief(peer), sent);
 }
 
-Status CallFaults::of_stranger(int peer) const {
+Status CallFaults::of_mismatched_message(int peer) const {
   return Status::format(
       Code::kMismatch,
       "{} in {} got a message of {} that belongs to a different call, or a call before it differed",

@@ -26,7 +26,7 @@ struct CallFaults {
   // A block or message from a peer is not of the size that this rank expects.
   [[nodiscard]] Status of_size(int peer, uint64_t expected, std::string_view sent) const;
   // A message from a peer belongs to another call.
-  [[nodiscard]] Status of_stranger(int peer) const;
+  [[nodiscard]] Status of_mismatched_message(int peer) const;
   // Why this rank waits for a peer that has not entered call `wanted`. `begun`: `wanted` is the
   // call of `record`; else it is an earlier one, which must be over first.
   [[nodiscard]] std::string lateness(int peer, uint32_t wanted, bool begun) const;

@@ -27,7 +27,8 @@ constexpr size_t kMostNamed = 8;
 Status FailedCalls::give_up(LaneGroup& lanes, const Call& call, uint64_t sequence, Advance advance,
                             WaitEnd end) {
   if (advance == Advance::kFailed) {
-    if (lanes.stranger() >= 0 && journal_ != nullptr) find_out_what_differs(lanes, sequence);
+    if (lanes.mismatched_sender() >= 0 && journal_ != nullptr)
+      find_out_what_differs(lanes, sequence);
     health_.fail(why_failed(lanes));
   } else if (end == WaitEnd::kDeadline) {
     const std::string whom = who_is_late(lanes, sequence);
@@ -70,7 +71,7 @@ Waiter FailedCalls::waiter(int64_t timeout_ms) const {
 
 // Either of the two ranks stops the communicator with the calls' names, if it comes to that.
 void FailedCalls::find_out_what_differs(const LaneGroup& lanes, uint64_t sequence) {
-  journal_->compare_with(lanes.stranger(), sequence);
+  journal_->compare_with(lanes.mismatched_sender(), sequence);
   wait_until(waiter(kComparingMs), [this] { return health_.stopped(); });
 }
 

@@ -126,7 +126,7 @@ class BasicLane {
   // The sender of a message that belongs to another call than this one, if that made the last
   // advance() fail; else -1. It is its number in the communicator. Only the sender knows which call
   // it is.
-  [[nodiscard]] int stranger() const { return stranger_; }
+  [[nodiscard]] int mismatched_sender() const { return mismatched_sender_; }
   // Sets the note by which the lane says that it runs a function of the user; it outlives the lane.
   void note_functions_in(WaitNote* note) { engine_.note_functions_in(note); }
   // Notes that the call that ran last, which had to wait for long, has ended.
@@ -223,7 +223,7 @@ class BasicLane {
   bool begun_ = false;  // the log has let it begin
   size_t next_ = 0;     // next step
   int next_peer_ = 0;   // peer whose entry an await(all) checks next
-  int stranger_ = -1;
+  int mismatched_sender_ = -1;
   Status status_;
 };
 

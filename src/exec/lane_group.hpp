@@ -50,8 +50,8 @@ class LaneGroup {
   }
   // Notes that the call that ran last, which had to wait for long, has ended.
   void note_end() { shared_memory_lane().note_end(); }
-  // Lane::stranger() of the lane that failed.
-  [[nodiscard]] int stranger() const { return failed_lane().stranger(); }
+  // Lane::mismatched_sender() of the lane that failed.
+  [[nodiscard]] int mismatched_sender() const { return failed_lane().mismatched_sender(); }
   // Lane::leave() and Lane::knows_last_calls() of all lanes.
   void leave(std::span<const std::byte> last_words);
   bool knows_last_calls(Status& differs);

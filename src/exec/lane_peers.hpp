@@ -60,8 +60,8 @@ bool BasicLane<Components>::receive(const Step& step) {
     case StepMessages::Received::kOtherSize:
       return fail(faults().of_size(step.peer, step.bytes, messages_.received()));
     case StepMessages::Received::kOtherCall:
-      stranger_ = names_.number_of(step.peer);
-      return fail(faults().of_stranger(step.peer));
+      mismatched_sender_ = names_.number_of(step.peer);
+      return fail(faults().of_mismatched_message(step.peer));
   }
   return false;
 }

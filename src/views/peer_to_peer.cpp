@@ -175,8 +175,8 @@ Task PeerToPeerCall::agree() {
   own_entry_.gone = on_.side.peer_memory().take_gone();
   own_entry_.opened = on_.side.peer_memory().generation();
   entries_.resize(static_cast<size_t>(on_.comm.ranks()));
-  std::vector<PeerToPeerSummary>
-      entry_for;  // entries by peer, where each is told another; else empty
+  // Summaries by peer, where each is told another; else empty.
+  std::vector<PeerToPeerSummary> entry_for;
   Call agreement = agreement_call(on_.call.collective, own_entry_, entries_);
   if (sizes_are_own(on_.call.collective)) {
     entry_for.assign(entries_.size(), own_entry_);
