@@ -47,7 +47,7 @@ void LaneQueue::report(const Operation& operation) {
 // Notes that the operation, which starts now, has kept a thread waiting for a much longer one.
 // Whoever waits for the long one first, as for the buckets of gradients in their order, loses
 // nothing.
-void LaneQueue::note_jam(const Operation& operation) {
+void LaneQueue::note_head_of_line_wait(const Operation& operation) {
   const int64_t awaited_ms = operation.awaited_ms();
   if (awaited_ms == kNever || jams_ == nullptr) return;
   const int64_t waited_ms = long_end_ms_ - awaited_ms;
@@ -69,7 +69,7 @@ bool LaneQueue::run_front(Operation& operation, Status& status) {
     lanes_->start(operation.plan(), index_, operation.call(), operation.sequence(),
                   operation.chain());
     started_ = true;
-    note_jam(operation);
+    note_head_of_line_wait(operation);
   }
   const Advance advance = lanes_->advance();
   if (advance == Advance::kDone) return true;

@@ -56,7 +56,7 @@ class LaneQueue {
   bool step();
   void report(const Operation& operation);
   bool run_front(Operation& operation, Status& status);
-  void note_jam(const Operation& operation);
+  void note_head_of_line_wait(const Operation& operation);
   Operation* front();
 
   const Shared& shared_;

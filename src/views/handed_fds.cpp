@@ -23,7 +23,7 @@ std::string name_of(const FdAddress& address) { return "tutti-fds-" + to_hex(add
 
 // ---- the owner's side --------------------------------------------------------------------------
 
-const FdAddress& FdDesk::address() {
+const FdAddress& FdServer::address() {
   if (tried_) return address_;
   tried_ = true;
   const Result<Random128> name = random_128();
@@ -36,7 +36,7 @@ const FdAddress& FdDesk::address() {
   return address_;
 }
 
-void FdDesk::take_clients() {
+void FdServer::take_clients() {
   if (!listener_.open()) return;
   for (Fd client = accept_client(listener_.get()); client.open();
        client = accept_client(listener_.get())) {
@@ -44,7 +44,7 @@ void FdDesk::take_clients() {
   }
 }
 
-bool FdDesk::read_question(const Fd& client, WantedFd& wanted) const {
+bool FdServer::read_question(const Fd& client, WantedFd& wanted) const {
   Question question;
   std::vector<Fd> none;
   const Result<size_t> got =
@@ -54,7 +54,7 @@ bool FdDesk::read_question(const Fd& client, WantedFd& wanted) const {
   return true;
 }
 
-void FdDesk::answer(const Fd& client, int fd) {
+void FdServer::answer(const Fd& client, int fd) {
   const std::byte one{1};
   // A client that has gone meanwhile needs no answer.
   (void)send_packet(client.get(), std::span(&one, 1), std::span(&fd, 1), now_ms());

@@ -26,7 +26,7 @@ struct WantedFd {
 };
 
 // The owner's side. Nothing here blocks.
-class FdDesk {
+class FdServer {
  public:
   // Opens at the first call; where there can be no socket, the address is nowhere.
   const FdAddress& address();

@@ -126,7 +126,7 @@ Status PeerMemory::close(int rank, const GoneAllocations& gone) {
 
 void PeerMemory::serve() {
   const std::lock_guard lock(mutex_);
-  desk_.serve([this](const WantedFd& wanted) {
+  fd_server_.serve([this](const WantedFd& wanted) {
     return std::ranges::any_of(exported_, [&](const Exported& one) {
       return one.allocation == wanted.allocation && one.handle.fd.get() == wanted.fd;
     });

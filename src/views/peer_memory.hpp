@@ -69,7 +69,7 @@ class PeerMemory {
   Status close(int rank, const GoneAllocations& gone);
   // The address at which peers ask for descriptors of handles. serve() answers those that have
   // asked, without blocking.
-  const FdAddress& address() { return desk_.address(); }
+  const FdAddress& address() { return fd_server_.address(); }
   void serve();
   // Another number, for the whole process, once anything that was opened is open no more.
   [[nodiscard]] uint64_t generation() const { return generation_; }
@@ -109,7 +109,7 @@ class PeerMemory {
   uint64_t generation_;
   bool some_gone_ = false;  // some of those opened may be gone
   int reads_ = 0;
-  FdDesk desk_;
+  FdServer fd_server_;
 };
 
 }  // namespace tutti

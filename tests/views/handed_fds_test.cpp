@@ -17,14 +17,14 @@ constexpr uint64_t kAllocation = 7;
 Status answer_to(uint64_t allocation) {
   Result<Fd> got = Fd();
   run_thread_ranks(1, [&](Communicator& comm) {
-    FdDesk desk;
+    FdServer server;
     const Fd shown(dup(STDERR_FILENO));
-    Task task = ask_for_fd(desk.address(), {allocation, shown.get()}, comm, got);
+    Task task = ask_for_fd(server.address(), {allocation, shown.get()}, comm, got);
     for (;;) {
       const Result<bool> over = task.poll();
       ASSERT_TRUE(over.ok());
       if (*over) break;
-      desk.serve([&](const WantedFd& wanted) {
+      server.serve([&](const WantedFd& wanted) {
         return wanted.allocation == kAllocation && wanted.fd == shown.get();
       });
     }
