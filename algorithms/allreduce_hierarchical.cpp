@@ -19,7 +19,7 @@ constexpr uint64_t kLeastShareOfHost = 1 << 10;
 
 bool has_one_leader(const Problem& q) {
   // A share must be worth a message of its own.
-  const uint64_t least = q.hosts->of_hosts ? kLeastShareOfHost : tuned::kLeastShare;
+  const uint64_t least = q.hosts->of_hosts ? kLeastShareOfHost : tuned::kLeastShareBytes;
   return q.bytes() < least * static_cast<uint64_t>(q.hosts->columns());
 }
 
@@ -28,7 +28,7 @@ bool has_one_leader(const Problem& q) {
 uint64_t edge_of(uint64_t bytes, int columns) {
   const auto n = static_cast<uint64_t>(columns);
   const uint64_t edge =
-      whole_lines(std::clamp(bytes / 8, tuned::kLeastEdge * n, kComposedChunk * n / 2));
+      whole_lines(std::clamp(bytes / 8, tuned::kLeastEdgeBytes * n, kComposedChunkBytes * n / 2));
   return bytes < 4 * edge ? bytes : edge;
 }
 
@@ -110,7 +110,7 @@ std::vector<Range> chunks_of(uint64_t bytes, int columns) {
   if (edge == bytes) return {{0, bytes}};
   std::vector<Range> chunks = {{0, edge}};
   const uint64_t middle = whole_lines(bytes) - 2 * edge;
-  const int parts = parts_of_at_most(middle, kComposedChunk * static_cast<uint64_t>(columns));
+  const int parts = parts_of_at_most(middle, kComposedChunkBytes * static_cast<uint64_t>(columns));
   for (int i = 0; i < parts; ++i) {
     const Range part = part_of(middle, parts, i);
     chunks.push_back({edge + part.offset, part.bytes});

@@ -147,7 +147,7 @@ class Chunk {
 };
 
 std::vector<Chunk> chunks_of(const Problem& q, Composer& c) {
-  const int count = std::max(1, parts_of_at_most(q.bytes(), kComposedChunk));
+  const int count = std::max(1, parts_of_at_most(q.bytes(), kComposedChunkBytes));
   std::vector<Chunk> chunks;
   uint64_t most = 0;
   for (int i = 0; i < count; ++i) {

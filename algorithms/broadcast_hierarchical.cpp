@@ -18,7 +18,7 @@ Composition compose(const Problem& q) {
   const int root_place = q.hosts->place(q.root);
   const int leader = root_place < c.columns() ? root_place : 0;
   const bool at_root_host = c.host() == root_host;
-  const int chunks = std::max(1, parts_of_at_most(q.bytes(), kComposedChunk));
+  const int chunks = std::max(1, parts_of_at_most(q.bytes(), kComposedChunkBytes));
   for (int i = 0; i < chunks; ++i) {
     const Range chunk = part_of(q.bytes(), chunks, i);
     const auto number = static_cast<uint32_t>(i) + 1;

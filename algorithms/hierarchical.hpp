@@ -13,7 +13,7 @@ namespace tutti {
 
 // Bytes of a long message that pass at a time, per column. Shorter chunks would cost more starts,
 // longer ones would leave network or host idle.
-using tuned::kComposedChunk;
+using tuned::kComposedChunkBytes;
 
 inline Applies spans_hosts(const Problem& q) {
   if (q.hosts == nullptr) return {false, "the ranks are on one host"};
@@ -198,7 +198,7 @@ inline double host_phase_s(const Problem& q, const Machine& m) {
 // within. That rank has its host's network to itself.
 inline double through_leaders_s(const Problem& q, const Machine& m) {
   const double per_byte = leaders_byte_s(q, m);
-  const auto chunk = static_cast<double>(std::min(q.bytes(), kComposedChunk));
+  const auto chunk = static_cast<double>(std::min(q.bytes(), kComposedChunkBytes));
   const double network = rounds_of(q.hosts->count()) * (m.message_s + chunk * per_byte) +
                          static_cast<double>(q.bytes()) * per_byte;
   return std::max(network, host_pass_s(q.bytes(), m));

@@ -15,7 +15,7 @@ using tuned::kSegmentBytes;
 
 // The longest message that networks carry at once (eager); the receiver asks for longer ones first
 // (rendezvous).
-inline constexpr uint64_t kUnaskedBytes = tuned::kEagerFrames;
+inline constexpr uint64_t kUnaskedBytes = tuned::kEagerFramesBytes;
 
 // The longest block of algorithms that pass the blocks of all ranks on through private memory.
 inline constexpr uint64_t kShortBlockBytes = 64 << 10;

@@ -15,7 +15,7 @@ double seconds(const Problem& q, const Machine& m) {
 Composition compose(const Problem& q) {
   Composer c(q);
   const int root_place = q.hosts->place(q.root);
-  const int chunks = std::max(1, parts_of_at_most(q.bytes(), kComposedChunk));
+  const int chunks = std::max(1, parts_of_at_most(q.bytes(), kComposedChunkBytes));
   const uint64_t longest = part_of(q.bytes(), chunks, 0).bytes + 64;
   const bool leads = c.place() == root_place;
   const bool is_root = q.rank == q.root;

@@ -1,11 +1,11 @@
 # A build may multiply one constant of src/core/tuned.inc: `./dev tuned` makes such builds.
-set(TUTTI_TUNED_TRIAL "" CACHE STRING "A constant to multiply, and with what, as kEagerShm*0.5")
+set(TUTTI_TUNED_TRIAL "" CACHE STRING "A constant to multiply, and with what, as kEagerShmBytes*0.5")
 
 set(TUTTI_TUNED_NAME "")
 set(TUTTI_TUNED_SCALE 1)
 if(TUTTI_TUNED_TRIAL)
   if(NOT TUTTI_TUNED_TRIAL MATCHES "^(k[A-Za-z_]+)[*]([0-9]+[.]?[0-9]*)$")
-    message(FATAL_ERROR "TUTTI_TUNED_TRIAL=${TUTTI_TUNED_TRIAL}: expected NAME*FACTOR, as kEagerShm*0.5")
+    message(FATAL_ERROR "TUTTI_TUNED_TRIAL=${TUTTI_TUNED_TRIAL}: expected NAME*FACTOR, as kEagerShmBytes*0.5")
   endif()
   set(TUTTI_TUNED_NAME ${CMAKE_MATCH_1})
   set(TUTTI_TUNED_SCALE ${CMAKE_MATCH_2})

@@ -12,7 +12,7 @@ namespace {
 // the peer is ahead.
 constexpr uint32_t kCallsBetweenProbes = 5;
 // Shorter calls are spared the timing of loads.
-constexpr uint64_t kLeastWatched = 1 << 20;
+constexpr uint64_t kLeastWatchedBytes = 1 << 20;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ StorePolicy::StorePolicy(int rank, int ranks, StoreTarget setting, uint32_t memo
 
 void StorePolicy::plan_probe(uint32_t call, uint64_t staged_bytes) {
   if (ranks_ == 1) return;
-  watches_ = staged_bytes >= kLeastWatched;
+  watches_ = staged_bytes >= kLeastWatchedBytes;
   next_probed_ = probed_peer(call, rank_, ranks_);
   probes_ = distances_[static_cast<size_t>(next_probed_)].count_and_ask_if_due(staged_bytes);
 }

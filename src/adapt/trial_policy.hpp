@@ -34,10 +34,10 @@ inline bool may_try_other_route(const TriedCall& call) {
   // shorter call.
   if (call.oversubscribed && call.seconds < kLeastTriedSeconds) return false;
   // Reads of peers do not pay for shorter calls.
-  if (!call.has_root) return call.bytes >= tuned::kLeastTried;
+  if (!call.has_root) return call.bytes >= tuned::kLeastTriedBytes;
   // Calls with a root that fit a slot run ahead of one another, which is worth more.
-  const uint64_t beyond_slots = std::max(tuned::kLeastTried, call.in_slot_bytes + 1);
-  return call.bytes >= std::min(beyond_slots, tuned::kLeastTriedOfRoots);
+  const uint64_t beyond_slots = std::max(tuned::kLeastTriedBytes, call.in_slot_bytes + 1);
+  return call.bytes >= std::min(beyond_slots, tuned::kLeastTriedOfRootsBytes);
 }
 
 // The most that the algorithm of the other route may take by the cost model.

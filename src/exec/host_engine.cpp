@@ -19,7 +19,7 @@ constexpr size_t kAccumulatorBytes = 16 << 10;
 
 // The longest private memory of a schedule that is kept from call to call: the segments of one
 // algorithm, and some lines.
-constexpr size_t kMostKept = kSegmentPlaces * tuned::kSegmentBytes + (64 << 10);
+constexpr size_t kMostKeptBytes = kSegmentPlaces * tuned::kSegmentBytes + (64 << 10);
 
 // The note, while it lives, that this rank runs a function of the user in a call
 // (transports/notes.hpp). The thread may have said there that it waits in that call: it will again.
@@ -54,12 +54,12 @@ void HostEngine::grow_scratch(size_t lines) {
   scratch_ = nullptr;  // before there is more
   scratch_ = std::make_unique_for_overwrite<CacheLine[]>(lines);
   scratch_lines_ = lines;
-  frees_ |= lines * kCacheLine > kMostKept;
+  frees_ |= lines * kCacheLine > kMostKeptBytes;
 }
 
 void HostEngine::free_memory() {
   scaled_ = {};
-  if (scratch_lines_ * kCacheLine > kMostKept) {
+  if (scratch_lines_ * kCacheLine > kMostKeptBytes) {
     scratch_ = nullptr;
     scratch_lines_ = 0;
   }

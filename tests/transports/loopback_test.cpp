@@ -112,7 +112,7 @@ std::vector<Item> plan(Random& random, int ranks, size_t count) {
     item.to = static_cast<int>(random() % static_cast<uint32_t>(ranks));
     item.tag = random() % 3;
     const auto kind = random() % 20;
-    const uint64_t most = kind < 10 ? 64 : kind < 19 ? 2 * kEagerFrames : 6 * kPieceBytes;
+    const uint64_t most = kind < 10 ? 64 : kind < 19 ? 2 * kEagerFramesBytes : 6 * kPieceBytes;
     item.out = pattern(i, random() % most);
     item.in.resize(item.out.size());
   }
@@ -463,7 +463,7 @@ TEST(Endpoint, TakesInWhatComesWhileItCloses) {
   Weather never = kCalm;
   never.travel = uint64_t{1} << 50;
   Ends ends(never, 2);
-  const std::vector<std::byte> data = pattern(1, kEagerFrames);
+  const std::vector<std::byte> data = pattern(1, kEagerFramesBytes);
   std::vector<Transfer> sent(20);
   for (Transfer& transfer : sent) ends[0].send(1, 1, data.data(), data.size(), transfer);
   ends.close(1);

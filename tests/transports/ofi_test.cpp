@@ -82,7 +82,7 @@ FrameHead frame(FrameKind kind, uint64_t bytes) {
 
 TEST_F(Ofi, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
   constexpr size_t kCount = 200;
-  std::vector<std::byte> data(kEagerFrames);
+  std::vector<std::byte> data(kEagerFramesBytes);
   std::vector<Transfer> sent(kCount);
   for (Transfer& transfer : sent) ends_[0]->send(1, 1, data.data(), data.size(), transfer);
   Transfer last;
@@ -93,7 +93,7 @@ TEST_F(Ofi, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
   size_t done = 0;
   for (const Transfer& transfer : sent) done += transfer.done;
   EXPECT_GT(done, 0u);
-  EXPECT_LE(done * kEagerFrames, match::kUnmatchedBytes + 2 * kEagerFrames);
+  EXPECT_LE(done * kEagerFramesBytes, match::kUnmatchedBytes + 2 * kEagerFramesBytes);
   std::vector<Transfer> received(kCount);
   for (Transfer& transfer : received) {
     ends_[1]->recv(0, 1, kExactTag, data.data(), data.size(), transfer);

@@ -170,7 +170,7 @@ TEST_F(ShmPingPong, WhoHasSentMoreThanItReceivedUsesTheRing) {
 }
 
 TEST_F(Shm, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
-  std::vector<std::byte> data(kEagerShm);
+  std::vector<std::byte> data(kEagerShmBytes);
   std::vector<Transfer> sent(1000);
   size_t done = 0;
   for (Transfer& transfer : sent) {
@@ -179,7 +179,7 @@ TEST_F(Shm, WhatNobodyReceivesIsKeptByTheReceiverUpToALimit) {
     done += transfer.done;
   }
   EXPECT_GT(done, 0u);
-  EXPECT_LE(done * kEagerShm, kUnmatchedBytes + 2 * kEagerShm);
+  EXPECT_LE(done * kEagerShmBytes, kUnmatchedBytes + 2 * kEagerShmBytes);
   std::vector<Transfer> received(1000);
   for (Transfer& transfer : received) {
     ends_[1]->recv(0, 1, kExactTag, data.data(), data.size(), transfer);

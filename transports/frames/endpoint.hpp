@@ -6,9 +6,9 @@
 // The endpoint matches messages to receives itself, not the network. So any source, masks, cut
 // messages and limits on memory are the same over every network. Ranks write frames to one another
 // (frame.hpp), which arrive in buffers that are always posted; rails take turns after every
-// kFrameBytes of them. A message of up to kEagerFrames is a frame. A longer one asks first. The
-// receiver posts its own buffer with the provider, piece by piece, and grants what is posted. So
-// the data goes where it belongs without being copied or kept aside.
+// kFrameBytes of them. A message of up to kEagerFramesBytes is a frame. A longer one asks first.
+// The receiver posts its own buffer with the provider, piece by piece, and grants what is posted.
+// So the data goes where it belongs without being copied or kept aside.
 #pragma once
 
 #include <memory>

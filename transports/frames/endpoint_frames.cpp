@@ -133,7 +133,7 @@ bool FrameEndpoint::push(int rank) {
 }
 
 bool FrameEndpoint::may_be_eager(const PendingTransfer& send) {
-  return send.bytes <= kEagerFrames && frames_.credit(send.peer).may_send();
+  return send.bytes <= kEagerFramesBytes && frames_.credit(send.peer).may_send();
 }
 
 Put FrameEndpoint::put_first(PendingTransfer& send, bool eager) {

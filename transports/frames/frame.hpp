@@ -43,8 +43,8 @@ struct FrameHead {
 static_assert(sizeof(FrameHead) == 64);
 
 // Messages up to this size take less time to copy than to ask for first.
-using tuned::kEagerFrames;
-inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerFrames;
+using tuned::kEagerFramesBytes;
+inline constexpr uint64_t kFrameBytes = sizeof(FrameHead) + kEagerFramesBytes;
 
 // Long messages go in pieces, straight from the sender's buffer to the receiver's. The receiver
 // posts up to kPiecesAhead of them per rail before it grants these, and another whenever one has

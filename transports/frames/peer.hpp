@@ -57,7 +57,7 @@ struct Types {
   using PendingTransfer = frames::PendingTransfer;
   using UnexpectedMessage = frames::UnexpectedMessage;
   using Peer = frames::Peer;
-  static constexpr uint64_t kEagerBytes = kEagerFrames;
+  static constexpr uint64_t kEagerBytes = kEagerFramesBytes;
   static constexpr uint64_t kMessageCost = sizeof(FrameHead);
 };
 

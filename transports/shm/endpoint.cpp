@@ -203,7 +203,7 @@ bool ShmEndpoint::begin_own_route(PendingTransfer& receive, const UnexpectedMess
   receive.address = message.address;
   receive.withdrawn = message.withdrawn;
   receive.non_temporal = false;
-  if (receive.limit <= kEagerShm) return false;
+  if (receive.limit <= kEagerShmBytes) return false;
   receive.begun_s = now_s();
   receive.worked_s = 0;
   receive.seen = around_.arenas.mapped(source, receive.address, receive.limit);
@@ -231,14 +231,14 @@ bool ShmEndpoint::read_piece(const PendingTransfer& receive, uint64_t bytes) {
 }
 
 // Others have their turn then; a longer read gains nothing.
-constexpr uint64_t kPulledAtOnce = 8 << 20;
+constexpr uint64_t kPulledAtOnceBytes = 8 << 20;
 
 // Reads a piece of the next such message. If that fails, the message comes through the ring.
 bool ShmEndpoint::pull_piece(int rank) {
   Peer& from = peer(rank);
   PendingTransfer* const receive = from.pulls.first();
   if (receive == nullptr) return false;
-  const uint64_t bytes = std::min(kPulledAtOnce, receive->limit - receive->moved);
+  const uint64_t bytes = std::min(kPulledAtOnceBytes, receive->limit - receive->moved);
   const bool last = receive->moved + bytes == receive->limit;
   const Put room = room_for(*receive, 0);
   if (room == Put::kOver || (last && room == Put::kNotNow)) return room == Put::kOver;

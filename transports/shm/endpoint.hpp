@@ -2,7 +2,7 @@
 //
 // Messages through shared memory: the engine's link over rings (match/engine.hpp).
 //
-// A message of up to kEagerShm is copied into the ring or a ping-pong buffer, and is then the
+// A message of up to kEagerShmBytes is copied into the ring or a ping-pong buffer, and is then the
 // receiver's. It goes from there into the posted buffer, or aside if there is none. A longer one
 // asks first. The receiver reads it where it lies (taken), or grants it, and then it streams
 // through the ring: whichever is faster (Routes). If the ring has proved faster, messages up to
@@ -71,7 +71,7 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   void put_eager(Peer& to, Tag tag, const void* source, uint64_t bytes);
   // Whether a message may go without having been asked for.
   [[nodiscard]] bool need_not_ask(Peer& to, const void* source, uint64_t bytes) const {
-    return to.out.may_be_eager(bytes) && !(bytes > kEagerShm && lies_in_arena(source)) &&
+    return to.out.may_be_eager(bytes) && !(bytes > kEagerShmBytes && lies_in_arena(source)) &&
            to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes;
   }
   [[nodiscard]] bool lies_in_arena(const void* source) const {

@@ -50,7 +50,7 @@ bool ShmEndpoint::handle_eager(int rank, const RingFrame& frame) {
   rings_.map_in_data(from, rank, frame);
   eager_came(rank, frame.tag, frame.bytes,
              [&](std::byte* dst, uint64_t wanted, UnexpectedMessage* kept) {
-               const bool is_long = frame.bytes > kEagerShm;
+               const bool is_long = frame.bytes > kEagerShmBytes;
                const Stopwatch stopwatch(is_long);
                from.in.copy(dst, frame, wanted);
                if (is_long) {
@@ -68,7 +68,7 @@ bool ShmEndpoint::handle_eager(int rank, const RingFrame& frame) {
 
 // An eager message that lies aside meets its receive.
 void ShmEndpoint::take_kept(std::byte* dst, const UnexpectedMessage& message, uint64_t wanted) {
-  const bool is_long = message.bytes > kEagerShm;
+  const bool is_long = message.bytes > kEagerShmBytes;
   const Stopwatch stopwatch(is_long);
   copy_bytes(dst, message.data.get(), wanted, CopyHint::kTemporal);
   if (!is_long) return;
@@ -126,7 +126,7 @@ bool ShmEndpoint::handle_data(int rank, const RingFrame& frame) {
   from.in.pop(frame);
   receive->moved += frame.bytes;
   if (receive->has_more()) return true;
-  if (receive->limit > kEagerShm) {
+  if (receive->limit > kEagerShmBytes) {
     const Routes::Route route =
         receive->non_temporal ? Routes::Route::kRingNonTemporal : Routes::Route::kRing;
     long_messages_.note_received(from, *receive, route);

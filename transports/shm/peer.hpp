@@ -54,7 +54,7 @@ struct Types {
   using PendingTransfer = shm::PendingTransfer;
   using UnexpectedMessage = shm::UnexpectedMessage;
   using Peer = shm::Peer;
-  static constexpr uint64_t kEagerBytes = kEagerShm;
+  static constexpr uint64_t kEagerBytes = kEagerShmBytes;
   static constexpr uint64_t kMessageCost = kCacheLine;
 };
 

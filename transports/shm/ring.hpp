@@ -27,7 +27,7 @@ namespace tutti::shm {
 inline constexpr uint64_t kCells = 256;
 inline constexpr uint64_t kInlineBytes = 40;
 // Messages up to here need not ask whether they may be sent.
-using tuned::kEagerShm;
+using tuned::kEagerShmBytes;
 
 enum class RingFrameKind : uint32_t {
   kEager = 1,    // a whole message: tag, bytes, payload; if it is long, instead of an id how many
@@ -121,7 +121,7 @@ constexpr uint64_t ring_data_bytes(uint64_t ranks) {
 constexpr uint64_t most_at_once(uint64_t reach, bool oversubscribed) {
   constexpr uint64_t kFit = 8;
   constexpr uint64_t kFitIfOversubscribed = 2;
-  return oversubscribed ? reach / kFitIfOversubscribed : std::max(reach / kFit, kEagerShm);
+  return oversubscribed ? reach / kFitIfOversubscribed : std::max(reach / kFit, kEagerShmBytes);
 }
 
 // The bytes of the data area that such a payload takes.

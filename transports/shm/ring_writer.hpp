@@ -116,7 +116,7 @@ class RingWriter {
   void count_eager(uint64_t cost) { eager_ += cost; }
   // Whether a message of so many bytes may be sent without being asked for, if there is room.
   [[nodiscard]] bool may_be_eager(uint64_t bytes) const {
-    if (bytes <= kEagerShm) return true;
+    if (bytes <= kEagerShmBytes) return true;
     return bytes <= area_.most_at_once() &&
            Routes::includes(memory_->credits.need_not_ask.load(std::memory_order_relaxed), bytes);
   }
@@ -147,7 +147,7 @@ class RingWriter {
     if (bytes <= kInlineBytes) {
       if (bytes > 0) std::memcpy(cell.payload, payload, bytes);
     } else {
-      const Stopwatch stopwatch(bytes > kEagerShm);
+      const Stopwatch stopwatch(bytes > kEagerShmBytes);
       cell.numbers.payload_in.store(stage(cell, payload, bytes), std::memory_order_relaxed);
       const auto ns = static_cast<uint64_t>(stopwatch.seconds() * 1e9);
       cell.numbers.id.store(ns, std::memory_order_relaxed);

@@ -57,7 +57,7 @@ Outcome outcome_of(const PortRequest& request) {
 // A near peer is sent only so much ahead of what it has received. That suffices for more than one
 // connection carries, and is little enough to be read while it is still in a cache.
 void bound_ahead(int socket) {
-  constexpr int kBytes = tuned::kAheadWhenNear;  // the system takes twice that, for overhead
+  constexpr int kBytes = tuned::kAheadWhenNearBytes;  // the system takes twice that, for overhead
   (void)setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &kBytes, sizeof kBytes);
 }
 
@@ -253,7 +253,7 @@ bool DataConnection::take_rest() {
 }
 
 void DataConnection::read() {
-  for (size_t total = 0; total < kMostRead;) {
+  for (size_t total = 0; total < kMostReadBytes;) {
     if (!take_rest() || (head_bytes_ == sizeof(Head) && place_ == nullptr)) return;
     std::span<std::byte> place;
     if (place_ != nullptr) place = {memory_of(*place_) + taken_, head_.bytes - taken_};

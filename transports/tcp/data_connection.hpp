@@ -33,7 +33,7 @@ inline Head head_of(const frames::PortRequest& request) {
 }
 
 // The bytes read at a time, so that what waits to go out has its turn.
-inline constexpr size_t kMostRead = 1 << 20;
+inline constexpr size_t kMostReadBytes = 1 << 20;
 
 using RequestQueue = match::Queue<frames::PortRequest>;
 
