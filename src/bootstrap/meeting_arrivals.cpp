@@ -4,10 +4,10 @@
 
 #include "bootstrap/meeting_state.hpp"
 
+#include "core/types.hpp"
+
 namespace tutti::bootstrap {
 namespace {
-
-constexpr int kMostRanks = 1 << 16;
 
 bool is_newcomer(const Hello& hello) { return hello.ranks == 0 && hello.newcomers > 0; }
 

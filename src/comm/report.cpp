@@ -22,7 +22,7 @@ namespace {
 
 // How many calls of a rank, and how many ranks, a report has.
 constexpr size_t kMostCalls = 3;
-constexpr size_t kMostRanks = 16;
+constexpr size_t kMostRanksShown = 16;
 
 constexpr std::string_view kNext =
     "to see more: tutti why, while a job waits; TUTTI_TRACE=FILE leaves traces of all ranks behind";
@@ -37,7 +37,7 @@ std::string last_calls_of(const inspect::CommunicatorSnapshot& snapshot) {
   std::string text;
   const StampClock clock(snapshot.made, moment_now());
   for (size_t r = 0; r < snapshot.ranks.size(); ++r) {
-    if (r == kMostRanks)
+    if (r == kMostRanksShown)
       return text + fmt::format("and {} more ranks\n", snapshot.ranks.size() - r);
     const inspect::RankSnapshot& rank = snapshot.ranks[r];
     std::string calls;

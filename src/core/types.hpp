@@ -43,6 +43,8 @@ inline constexpr uint64_t kFewElements = INT32_MAX;
 // No buffer is longer: a process has so many bytes of addresses. No computation with lengths up to
 // this, times the number of ranks, overflows.
 inline constexpr uint64_t kMostBytes = uint64_t{1} << 47;
+// More ranks than any communicator has: a larger number that was read is nonsense.
+inline constexpr int kMostRanks = 1 << 16;
 // Whether a buffer may hold so many blocks of `count` elements.
 constexpr bool fits_in_memory(uint64_t count, DataType type, uint64_t blocks = 1) {
   uint64_t bytes = 0;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/fields.hpp"
+#include "core/types.hpp"
 #include "transports/shm/descriptor.hpp"
 
 namespace tutti::inspect {
@@ -15,7 +16,6 @@ using shm::Descriptor;
 using shm::Member;
 
 // More than any communicator has.
-constexpr uint64_t kMostRanks = 1 << 16;
 constexpr uint64_t kMostLanes = 64;
 constexpr uint64_t kMostLaneBytes = 1 << 20;
 

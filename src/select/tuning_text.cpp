@@ -16,7 +16,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr uint64_t kFormat = 1;
-constexpr uint64_t kMostRanks = 1 << 20;
+constexpr uint64_t kMostNumber = 1 << 20;
 
 // Takes a document apart, and remembers where it is for the text of an error.
 class Reader {
@@ -111,9 +111,10 @@ class Reader {
     TUTTI_RETURN_IF_ERROR(
         only(*key, "key", {"processor", "cores", "l2_bytes", "numa_nodes", "version"}));
     TUTTI_RETURN_IF_ERROR(string(*key, "key", "processor", tuning_.key.processor));
-    TUTTI_RETURN_IF_ERROR(number(*key, "key", "cores", 1, kMostRanks, tuning_.key.cores));
+    TUTTI_RETURN_IF_ERROR(number(*key, "key", "cores", 1, kMostNumber, tuning_.key.cores));
     TUTTI_RETURN_IF_ERROR(number(*key, "key", "l2_bytes", 0, UINT64_MAX, tuning_.key.l2_bytes));
-    TUTTI_RETURN_IF_ERROR(number(*key, "key", "numa_nodes", 1, kMostRanks, tuning_.key.numa_nodes));
+    TUTTI_RETURN_IF_ERROR(
+        number(*key, "key", "numa_nodes", 1, kMostNumber, tuning_.key.numa_nodes));
     return string(*key, "key", "version", tuning_.key.version);
   }
 
@@ -198,7 +199,7 @@ class Reader {
     TUTTI_RETURN_IF_ERROR(only(json, where, {"ranks", "cores", "lowest", "highest", "algorithm"}));
     TunedChoice choice;
     choice.collective = collective;
-    TUTTI_RETURN_IF_ERROR(number(json, where, "ranks", 1, kMostRanks, choice.ranks));
+    TUTTI_RETURN_IF_ERROR(number(json, where, "ranks", 1, kMostNumber, choice.ranks));
     TUTTI_RETURN_IF_ERROR(
         number(json, where, "cores", 1, static_cast<uint64_t>(choice.ranks), choice.cores));
     TUTTI_RETURN_IF_ERROR(number(json, where, "lowest", 0, UINT64_MAX, choice.lowest));
