@@ -23,22 +23,22 @@ std::string Session::other() const {
 
 void Session::append(std::span<const std::byte> bytes) {
   if (refused()) return;
-  in_.erase(in_.begin(), in_.begin() + static_cast<std::ptrdiff_t>(begin_));
-  begin_ = 0;
-  in_.insert(in_.end(), bytes.begin(), bytes.end());
+  received_.erase(received_.begin(), received_.begin() + static_cast<std::ptrdiff_t>(unread_from_));
+  unread_from_ = 0;
+  received_.insert(received_.end(), bytes.begin(), bytes.end());
 }
 
 size_t Session::expected() const {
   if (refused()) return 0;
   if (!handshake_.done()) return handshake_.expects();
   uint32_t length = 0;
-  if (in_.size() - begin_ < sizeof length) return sizeof length;
-  std::memcpy(&length, in_.data() + begin_, sizeof length);
+  if (received_.size() - unread_from_ < sizeof length) return sizeof length;
+  std::memcpy(&length, received_.data() + unread_from_, sizeof length);
   return sizeof length + length + kSealBytes;
 }
 
 size_t Session::wants() const {
-  const size_t have = in_.size() - begin_;
+  const size_t have = received_.size() - unread_from_;
   return expected() > have ? expected() - have : 0;
 }
 
@@ -51,9 +51,9 @@ Session::Got Session::refuse(Refusal why) {
 Session::Got Session::prove() {
   while (!handshake_.done()) {
     const size_t expected = handshake_.expects();
-    if (in_.size() - begin_ < expected) return Got::kMore;
-    const auto answer = handshake_.hear(std::span(in_).subspan(begin_, expected));
-    begin_ += expected;
+    if (received_.size() - unread_from_ < expected) return Got::kMore;
+    const auto answer = handshake_.hear(std::span(received_).subspan(unread_from_, expected));
+    unread_from_ += expected;
     out_.insert(out_.end(), answer.begin(), answer.end());
     if (handshake_.refusal() != Refusal::kNone) return refuse(handshake_.refusal());
   }
@@ -69,17 +69,17 @@ Session::Got Session::next(MeetingFrame& frame) {
     if (proved != Got::kFrame) return proved;
   }
   uint32_t length = 0;
-  if (in_.size() - begin_ < sizeof length) return Got::kMore;
-  std::memcpy(&length, in_.data() + begin_, sizeof length);
+  if (received_.size() - unread_from_ < sizeof length) return Got::kMore;
+  std::memcpy(&length, received_.data() + unread_from_, sizeof length);
   if (length == 0 || length > kMostFrameBytes) return refuse(Refusal::kNonsense);
   const size_t whole = expected();
-  if (in_.size() - begin_ < whole) return Got::kMore;
-  const auto record = std::span(in_).subspan(begin_, whole);
+  if (received_.size() - unread_from_ < whole) return Got::kMore;
+  const auto record = std::span(received_).subspan(unread_from_, whole);
   const auto sealed = record.subspan(sizeof length);
   if (!incoming_.open(record.first(sizeof length), sealed, sealed.data())) {
     return refuse(Refusal::kNonsense);
   }
-  begin_ += whole;
+  unread_from_ += whole;
   frame = {static_cast<MeetingFrameKind>(sealed[0]), sealed.subspan(1, length - 1)};
   return Got::kFrame;
 }

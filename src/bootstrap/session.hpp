@@ -54,8 +54,8 @@ class Session {
 
   Handshake handshake_;
   Refusal refusal_ = Refusal::kNone;
-  std::vector<std::byte> in_;
-  size_t begin_ = 0;  // beginning of what was not yet taken from in_
+  std::vector<std::byte> received_;
+  size_t unread_from_ = 0;  // beginning of what was not yet taken from received_
   std::vector<std::byte> out_;
   Sealing incoming_;
   Sealing outgoing_;

@@ -21,19 +21,19 @@ inline bool lacks_descriptors() {
 class SpareDescriptors {
  public:
   SpareDescriptors() {
-    if (!lacks_descriptors() || getrlimit(RLIMIT_NOFILE, &before_) != 0) return;
-    rlimit most = before_;
+    if (!lacks_descriptors() || getrlimit(RLIMIT_NOFILE, &old_limit_) != 0) return;
+    rlimit most = old_limit_;
     most.rlim_cur = most.rlim_max;
     raised_ = setrlimit(RLIMIT_NOFILE, &most) == 0;
   }
   ~SpareDescriptors() {
-    if (raised_) setrlimit(RLIMIT_NOFILE, &before_);
+    if (raised_) setrlimit(RLIMIT_NOFILE, &old_limit_);
   }
   SpareDescriptors(const SpareDescriptors&) = delete;
   SpareDescriptors& operator=(const SpareDescriptors&) = delete;
 
  private:
-  rlimit before_{};
+  rlimit old_limit_{};
   bool raised_ = false;
 };
 

@@ -41,12 +41,12 @@ class NoPipeSignal {
     was_pending_ = sigismember(&pending, SIGPIPE) == 1;
     sigemptyset(&pipe_);
     sigaddset(&pipe_, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    pthread_sigmask(SIG_BLOCK, &pipe_, &old_mask_);
   }
   ~NoPipeSignal() {
     const timespec now{};
     if (!was_pending_) (void)sigtimedwait(&pipe_, nullptr, &now);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+    pthread_sigmask(SIG_SETMASK, &old_mask_, nullptr);
   }
   NoPipeSignal(const NoPipeSignal&) = delete;
   NoPipeSignal& operator=(const NoPipeSignal&) = delete;
@@ -54,7 +54,7 @@ class NoPipeSignal {
  private:
   bool was_pending_ = false;
   sigset_t pipe_;
-  sigset_t before_;
+  sigset_t old_mask_;
 };
 
 }  // namespace

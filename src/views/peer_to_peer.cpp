@@ -50,22 +50,22 @@ Status check_block(const Call& call, Communicator& comm, int peer, uint64_t give
 
 }  // namespace
 
-PeerToPeerCall::PeerToPeerCall(const CallOnDevice& on, const DeviceSide::Buffers& buffers,
+PeerToPeerCall::PeerToPeerCall(const CallOnDevice& device_call, const DeviceSide::Buffers& buffers,
                                std::string what)
-    : on_(on),
+    : device_call_(device_call),
       buffers_(buffers),
       what_(std::move(what)),
-      own_entry_(on.call),
-      work_(on.activity, &on.queue) {
-  const Hosts* const hosts = on.comm.hosts();
-  if (hosts == nullptr) plan_ = on.queue.device_plan(on.call);
-  if (hosts != nullptr) shares_.emplace(on.call, *hosts, on.comm.rank());
+      own_entry_(device_call.call),
+      work_(device_call.activity, &device_call.queue) {
+  const Hosts* const hosts = device_call.comm.hosts();
+  if (hosts == nullptr) plan_ = device_call.queue.device_plan(device_call.call);
+  if (hosts != nullptr) shares_.emplace(device_call.call, *hosts, device_call.comm.rank());
 }
 
 Task PeerToPeerCall::run() {
   make_ready();
   if (own_entry_.able == Able::kYes) {  // peers may read the buffers as soon as all agree
-    co_await on_.marker_passed;
+    co_await device_call_.marker_passed;
     if (scaled_.data() != nullptr) TUTTI_OR_FAIL(scale());
     co_await work_;
   }
@@ -75,18 +75,18 @@ Task PeerToPeerCall::run() {
   Task reached = reach();
   co_await reached;
   if (all_able_ != Able::kYes) co_return;
-  reading_.emplace(on_.side.peer_memory());  // messages that go on meanwhile close nothing
+  reading_.emplace(device_call_.side.peer_memory());  // messages that go on meanwhile close nothing
   if (!shares_) {
     Task steps = run_steps();
     co_await steps;
     co_return;
   }
   const auto base = [this](int rank, Space space) {
-    if (rank == on_.comm.rank()) return bases_[Ref::of(space, 0).base];
+    if (rank == device_call_.comm.rank()) return bases_[Ref::of(space, 0).base];
     const Space of_peer = space == Space::kSend ? Space::kPeerSend : Space::kPeerRecv;
     return bases_[Ref::of(of_peer, 0, rank).base];
   };
-  ShareRun shares(on_, *shares_, base);
+  ShareRun shares(device_call_, *shares_, base);
   Task run = shares.run();
   co_await run;
 }
@@ -94,9 +94,9 @@ Task PeerToPeerCall::run() {
 // ---- what a rank shows -------------------------------------------------------------------------
 
 void PeerToPeerCall::make_ready() {
-  const devices::DeviceFacts& facts = on_.side.context().facts();
+  const devices::DeviceFacts& facts = device_call_.side.context().facts();
   own_entry_.device = facts.uuid;
-  if (facts.ipc) own_entry_.address = on_.side.peer_memory().address();
+  if (facts.ipc) own_entry_.address = device_call_.side.peer_memory().address();
   if (facts.ipc && facts.uuid != devices::DeviceUuid{}) {
     const Status ready = try_to_make_ready();
     own_entry_.able = ready.ok() ? Able::kYes : Able::kNotNow;
@@ -108,95 +108,99 @@ Status PeerToPeerCall::try_to_make_ready() {
   if (plan_ == nullptr && !shares_) {
     return {Code::kUnsupported, "no schedule runs on devices alone"};
   }
-  own_entry_.in_place = is_in_place(on_.call, on_.comm.rank()) ? 1 : 0;
-  const BufferBlocks used = buffers_with_data(on_.call, on_.comm.rank());
+  own_entry_.in_place = is_in_place(device_call_.call, device_call_.comm.rank()) ? 1 : 0;
+  const BufferBlocks used = buffers_with_data(device_call_.call, device_call_.comm.rank());
   const bool has_none = used.send == Blocks::kNone && used.recv == Blocks::kNone;
   if (!buffers_.on_device && !has_none)
     return {Code::kUnsupported, "its buffers are memory of the host"};
-  if (reduces(on_.call.collective)) {
-    TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, on_.side.compute());
-    TUTTI_RETURN_IF_ERROR(engine->prepare(on_.call.op, on_.call.type));
+  if (reduces(device_call_.call.collective)) {
+    TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, device_call_.side.compute());
+    TUTTI_RETURN_IF_ERROR(engine->prepare(device_call_.call.op, device_call_.call.type));
   }
   TUTTI_RETURN_IF_ERROR(take_memory());
-  const void* send = on_.call.send;
+  const void* send = device_call_.call.send;
   devices::MemoryPlace of_send = buffers_.send;
   if (scaled_.data() != nullptr) {
     send = scaled_.data();
-    TUTTI_ASSIGN_OR_RETURN(of_send, on_.side.context().place_of(send));
+    TUTTI_ASSIGN_OR_RETURN(of_send, device_call_.side.context().place_of(send));
   }
   TUTTI_RETURN_IF_ERROR(export_buffer(used.send != Blocks::kNone, send, of_send, own_entry_.send));
-  return export_buffer(used.recv != Blocks::kNone, on_.call.recv, buffers_.recv, own_entry_.recv);
+  return export_buffer(used.recv != Blocks::kNone, device_call_.call.recv, buffers_.recv,
+                       own_entry_.recv);
 }
 
 Status PeerToPeerCall::take_memory() {
-  const Call& call = on_.call;
+  const Call& call = device_call_.call;
   size_t scaled = 0;
   if (call.op == ReduceOp::kPremulSum && reduces(call.collective)) {
-    scaled = elements_sent(call, on_.comm.ranks()) * type_size(call.type);
+    scaled = elements_sent(call, device_call_.comm.ranks()) * type_size(call.type);
   }
   const Schedule none;
   const Schedule& schedule = plan_ == nullptr ? none : this->schedule();
   for (const Step& step : schedule.steps) {
     if (step.kind != StepKind::kReduce) continue;
     const uint64_t count = step.bytes / type_size(call.type);
-    bytes_between_ = std::max(bytes_between_, devices::bytes_between_passes(
-                                                  call.op, call.type, step.source_count, count));
+    reduce_scratch_bytes_ =
+        std::max(reduce_scratch_bytes_,
+                 devices::bytes_between_passes(call.op, call.type, step.source_count, count));
   }
   const auto take = [this](size_t bytes, BorrowedMemory& taken) {
-    return on_.side.take(on_.activity, bytes, taken, MemoryKind::kDevice);
+    return device_call_.side.take(device_call_.activity, bytes, taken, MemoryKind::kDevice);
   };
   TUTTI_RETURN_IF_ERROR(take(scaled, scaled_));
   TUTTI_RETURN_IF_ERROR(take(schedule.scratch_bytes, scratch_));
-  return take(bytes_between_, between_);
+  return take(reduce_scratch_bytes_, reduce_scratch_);
 }
 
 Status PeerToPeerCall::export_buffer(bool is_used, const void* buffer,
                                      const devices::MemoryPlace& place, ExportedBuffer& exported) {
   if (!is_used) return {};
-  if (!on_.side.is_of_device(place)) {
+  if (!device_call_.side.is_of_device(place)) {
     return {Code::kUnsupported, "a buffer is not memory of the device alone"};
   }
-  const Result<ExportedBuffer> made = on_.side.peer_memory().export_buffer(buffer, place);
+  const Result<ExportedBuffer> made = device_call_.side.peer_memory().export_buffer(buffer, place);
   if (made.ok()) exported = *made;
   return made.status();
 }
 
 // The send buffer of a pre-multiplied sum.
 Status PeerToPeerCall::scale() {
-  TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, on_.side.compute());
+  TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, device_call_.side.compute());
   work_.begin(*engine);
-  return engine->scale(on_.call.type, scaled_.data(), on_.call.send,
-                       on_.call.binding->scalar.data(), elements_sent(on_.call, on_.comm.ranks()));
+  return engine->scale(device_call_.call.type, scaled_.data(), device_call_.call.send,
+                       device_call_.call.binding->scalar.data(),
+                       elements_sent(device_call_.call, device_call_.comm.ranks()));
 }
 
 // ---- what ranks agree on -----------------------------------------------------------------------
 
 Task PeerToPeerCall::agree() {
-  own_entry_.gone = on_.side.peer_memory().take_gone();
-  own_entry_.opened = on_.side.peer_memory().generation();
-  entries_.resize(static_cast<size_t>(on_.comm.ranks()));
+  own_entry_.gone = device_call_.side.peer_memory().take_gone();
+  own_entry_.opened = device_call_.side.peer_memory().generation();
+  entries_.resize(static_cast<size_t>(device_call_.comm.ranks()));
   // Summaries by peer, where each is told another; else empty.
   std::vector<PeerToPeerSummary> entry_for;
-  Call agreement = agreement_call(on_.call.collective, own_entry_, entries_);
-  if (sizes_are_own(on_.call.collective)) {
+  Call agreement = agreement_call(device_call_.call.collective, own_entry_, entries_);
+  if (sizes_are_own(device_call_.call.collective)) {
     entry_for.assign(entries_.size(), own_entry_);
     for (size_t peer = 0; peer < entry_for.size(); ++peer) {
-      entry_for[peer].block = block_given_to(on_.call, on_.comm.rank(), static_cast<int>(peer));
+      entry_for[peer].block =
+          block_given_to(device_call_.call, device_call_.comm.rank(), static_cast<int>(peer));
     }
     agreement.collective = Collective::kAlltoall;
     agreement.send = entry_for.data();
   }
-  HostCall host_call(on_.activity, on_.comm);
+  HostCall host_call(device_call_.activity, device_call_.comm);
   TUTTI_OR_FAIL(host_call.start(agreement));
   co_await host_call;
-  TUTTI_OR_FAIL(compare(on_.comm, entries_));
-  for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
-    TUTTI_OR_FAIL(on_.side.peer_memory().close(peer, entry(peer).gone));
+  TUTTI_OR_FAIL(compare(device_call_.comm, entries_));
+  for (int peer = 0; peer < device_call_.comm.ranks(); ++peer) {
+    TUTTI_OR_FAIL(device_call_.side.peer_memory().close(peer, entry(peer).gone));
     all_able_ = std::min(all_able_, entry(peer).able);
   }
   if (all_able_ != Able::kYes || entry_for.empty()) co_return;
-  for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
-    TUTTI_OR_FAIL(check_block(on_.call, on_.comm, peer, entry(peer).block.bytes));
+  for (int peer = 0; peer < device_call_.comm.ranks(); ++peer) {
+    TUTTI_OR_FAIL(check_block(device_call_.call, device_call_.comm, peer, entry(peer).block.bytes));
   }
 }
 
@@ -215,9 +219,9 @@ uint64_t PeerToPeerCall::digest() const {
 
 Task PeerToPeerCall::reach() {
   bases_.assign(kPrivateSpaces + kPeerSpaces * entries_.size(), nullptr);
-  auto* const send = static_cast<std::byte*>(const_cast<void*>(on_.call.send));
+  auto* const send = static_cast<std::byte*>(const_cast<void*>(device_call_.call.send));
   bases_[Ref::of(Space::kSend, 0).base] = scaled_.data() != nullptr ? scaled_.data() : send;
-  bases_[Ref::of(Space::kRecv, 0).base] = static_cast<std::byte*>(on_.call.recv);
+  bases_[Ref::of(Space::kRecv, 0).base] = static_cast<std::byte*>(device_call_.call.recv);
   bases_[Ref::of(Space::kScratch, 0).base] = scratch_.data();
   Status failed;
   const std::vector<Ref> read = buffers_read();
@@ -226,7 +230,7 @@ Task PeerToPeerCall::reach() {
     co_await opened;
   }
   const uint64_t digest = this->digest();
-  if (on_.queue.all_have_reached(digest)) {
+  if (device_call_.queue.all_have_reached(digest)) {
     TUTTI_OR_FAIL(failed);
     co_return;
   }
@@ -239,17 +243,17 @@ Task PeerToPeerCall::reach() {
   Call agreement;
   agreement.collective = Collective::kAllreduce;
   agreement.op = ReduceOp::kMin;
-  agreement.purpose = agreement_on(on_.call.collective);
+  agreement.purpose = agreement_on(device_call_.call.collective);
   agreement.count = 1;
   agreement.send = &own;
   agreement.recv = &least;
-  HostCall host_call(on_.activity, on_.comm);
+  HostCall host_call(device_call_.activity, device_call_.comm);
   TUTTI_OR_FAIL(host_call.start(agreement));
   co_await host_call;
   if (least == 0) {
     all_able_ = Able::kNever;
   } else {
-    on_.queue.note_that_all_reach(digest);
+    device_call_.queue.note_that_all_reach(digest);
   }
 }
 
@@ -262,19 +266,19 @@ std::vector<Ref> PeerToPeerCall::buffers_read() const {
     if (std::ranges::find(read, buffer) == read.end()) read.push_back(buffer);
   };
   if (shares_) {
-    const bool copies_recv = on_.call.collective == Collective::kBroadcast;
+    const bool copies_recv = device_call_.call.collective == Collective::kBroadcast;
     for (const int peer : shares_->neighbors()) {
-      if (peer == on_.comm.rank()) continue;
-      if (reduces(on_.call.collective)) note(Ref::of(Space::kPeerSend, 0, peer));
+      if (peer == device_call_.comm.rank()) continue;
+      if (reduces(device_call_.call.collective)) note(Ref::of(Space::kPeerSend, 0, peer));
       const bool is_read = shares_->has_pulls() || (copies_recv && peer == shares_->copies_from());
       if (is_read || peer == shares_->writes_to()) note(Ref::of(Space::kPeerRecv, 0, peer));
     }
     return read;
   }
-  if (on_.call.collective == Collective::kAlltoallv) {
+  if (device_call_.call.collective == Collective::kAlltoallv) {
     // Empty blocks are known pairwise only, and all are to agree on what was told to all.
-    for (int peer = 0; peer < on_.comm.ranks(); ++peer) {
-      if (peer == on_.comm.rank() || entry(peer).send.allocation == 0) continue;
+    for (int peer = 0; peer < device_call_.comm.ranks(); ++peer) {
+      if (peer == device_call_.comm.rank() || entry(peer).send.allocation == 0) continue;
       note(Ref::of(Space::kPeerSend, 0, peer));
     }
     return read;
@@ -291,15 +295,17 @@ Task PeerToPeerCall::open(int peer, Space space, Status& failed) {
   const bool is_send = space == Space::kPeerSend;
   const ExportedBuffer& exported = is_send ? theirs.send : theirs.recv;
   Result<std::byte*> there = Status::format(Code::kUnsupported, "{} does not reach that device",
-                                            on_.side.context().name());
-  if (on_.side.context().reaches(theirs.device)) {
-    Task reached = on_.side.peer_memory().reach(on_.comm, peer, exported, theirs.address, there);
+                                            device_call_.side.context().name());
+  if (device_call_.side.context().reaches(theirs.device)) {
+    Task reached = device_call_.side.peer_memory().reach(device_call_.comm, peer, exported,
+                                                         theirs.address, there);
     co_await reached;
   }
   if (there.ok()) {
     bases_[Ref::of(space, 0, peer).base] = *there + (is_send ? theirs.block.offset : 0);
   } else if (failed.ok()) {
-    failed = there.status().with_context(fmt::format("the buffer of {}", on_.comm.name_of(peer)));
+    failed = there.status().with_context(
+        fmt::format("the buffer of {}", device_call_.comm.name_of(peer)));
   }
 }
 

@@ -33,7 +33,8 @@ struct CallOnDevice {
 class PeerToPeerCall {
  public:
   // `buffers`: what DeviceSide::find() said of them. `what` names the call in texts.
-  PeerToPeerCall(const CallOnDevice& on, const DeviceSide::Buffers& buffers, std::string what);
+  PeerToPeerCall(const CallOnDevice& device_call, const DeviceSide::Buffers& buffers,
+                 std::string what);
 
   Task run();
   // Whether devices can run a call. A rank tells the others what it is able to; the least decides.
@@ -81,7 +82,7 @@ class PeerToPeerCall {
   }
   [[nodiscard]] std::byte* address(const Ref& ref) const { return bases_[ref.base] + ref.offset; }
 
-  const CallOnDevice on_;
+  const CallOnDevice device_call_;
   const DeviceSide::Buffers buffers_;
   const std::string what_;
   // The plan of one host, or the shares of several; null: no schedule runs on devices alone.
@@ -93,9 +94,9 @@ class PeerToPeerCall {
   std::vector<std::byte*> bases_;  // addresses by Ref::base
   // Memory that peers read instead of the send buffer, if there is any.
   BorrowedMemory scaled_;
-  BorrowedMemory scratch_;  // scratch memory of the schedule
-  BorrowedMemory between_;  // memory of reductions in several passes
-  size_t bytes_between_ = 0;
+  BorrowedMemory scratch_;         // scratch memory of the schedule
+  BorrowedMemory reduce_scratch_;  // memory of reductions in several passes
+  size_t reduce_scratch_bytes_ = 0;
   std::optional<PeerMemory::Reading> reading_;
   DeviceWork work_;
 };

@@ -26,7 +26,7 @@ Task PeerToPeerCall::run_steps() {
     TUTTI_OR_FAIL(work_.submit());  // the device goes on meanwhile
     if (ends || ticks.size() + 1 < step.tick) co_await work_;
     while (ticks.size() + 1 < step.tick) {
-      ticks.emplace_back(on_.activity, on_.comm);
+      ticks.emplace_back(device_call_.activity, device_call_.comm);
       TUTTI_OR_FAIL(ticks.back().start(Call{}));
     }
     if (step.kind == StepKind::kPublish) continue;
@@ -38,11 +38,12 @@ Task PeerToPeerCall::run_steps() {
 }
 
 Result<devices::DeviceEngine*> PeerToPeerCall::engine_for(const Step& step) {
-  return step.kind == StepKind::kReduce ? on_.side.compute() : &on_.side.from_device();
+  return step.kind == StepKind::kReduce ? device_call_.side.compute()
+                                        : &device_call_.side.from_device();
 }
 
 Status PeerToPeerCall::give(const Step& step, devices::DeviceEngine& engine) {
-  const Call& call = on_.call;
+  const Call& call = device_call_.call;
   work_.begin(engine);
   if (step.kind != StepKind::kReduce) {
     return engine.copy(address(step.dst), address(step.src), step.bytes);
@@ -57,8 +58,8 @@ Status PeerToPeerCall::give(const Step& step, devices::DeviceEngine& engine) {
       .dst = address(step.dst),
       .sources = sources,
       .count = step.bytes / type_size(call.type),
-      .divisor = divides ? static_cast<uint32_t>(on_.comm.ranks()) : 0,
-      .between = {between_.data(), bytes_between_},
+      .divisor = divides ? static_cast<uint32_t>(device_call_.comm.ranks()) : 0,
+      .between = {reduce_scratch_.data(), reduce_scratch_bytes_},
   });
 }
 

@@ -14,7 +14,7 @@ Task ShareRun::run() {
                   [this](uint64_t index) { return run_piece(index); });
   co_await pieces;
   // Ranks of this host may still read this rank's buffers.
-  HostCall last_barrier(on_.activity, on_.comm);
+  HostCall last_barrier(device_call_.activity, device_call_.comm);
   TUTTI_OR_FAIL(last_barrier.start(host_barrier()));
   co_await last_barrier;
 }
@@ -23,11 +23,11 @@ Task ShareRun::run_piece(uint64_t index) {
   const SharePiece piece = shares_.piece(index);
   BorrowedMemory send;
   BorrowedMemory recv;
-  DeviceWork work(on_.activity);
-  HostCall call(on_.activity, on_.comm);
-  TUTTI_OR_FAIL(on_.side.take(on_.activity, piece.send_bytes, send));
-  TUTTI_OR_FAIL(on_.side.take(on_.activity, piece.recv_bytes, recv));
-  const bool broadcasts = on_.call.collective == Collective::kBroadcast;
+  DeviceWork work(device_call_.activity);
+  HostCall call(device_call_.activity, device_call_.comm);
+  TUTTI_OR_FAIL(device_call_.side.take(device_call_.activity, piece.send_bytes, send));
+  TUTTI_OR_FAIL(device_call_.side.take(device_call_.activity, piece.recv_bytes, recv));
+  const bool broadcasts = device_call_.call.collective == Collective::kBroadcast;
   TUTTI_OR_FAIL(reduce(piece, work, send.data()));
   TUTTI_OR_FAIL(copy(piece, work, (broadcasts ? recv : send).data()));
   co_await work;
@@ -62,50 +62,52 @@ uint64_t ShareRun::turn_of_barrier(uint64_t piece) const {
 
 Call ShareRun::host_barrier() const {
   Call barrier;
-  barrier.purpose = step_on(on_.call.collective, Purpose::kInHost);
+  barrier.purpose = step_on(device_call_.call.collective, Purpose::kInHost);
   return barrier;
 }
 
 // ---- what the device does ----------------------------------------------------------------------
 
-Status ShareRun::take_between() {
-  if (bytes_between_ > 0) return {};
-  bytes_between_ =
-      devices::bytes_between_passes(on_.call.op, on_.call.type, shares_.neighbors().size(),
-                                    kStagedPieceBytes / type_size(on_.call.type));
-  return on_.side.take(on_.activity, bytes_between_, between_, devices::MemoryKind::kDevice);
+Status ShareRun::take_reduce_scratch() {
+  if (reduce_scratch_bytes_ > 0) return {};
+  reduce_scratch_bytes_ = devices::bytes_between_passes(
+      device_call_.call.op, device_call_.call.type, shares_.neighbors().size(),
+      kStagedPieceBytes / type_size(device_call_.call.type));
+  return device_call_.side.take(device_call_.activity, reduce_scratch_bytes_, reduce_scratch_,
+                                devices::MemoryKind::kDevice);
 }
 
 // The sum of an average is divided along the column.
 Status ShareRun::reduce(const SharePiece& piece, DeviceWork& work, std::byte* to) {
   if (piece.reduced.empty()) return {};
-  TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, on_.side.compute());
-  TUTTI_RETURN_IF_ERROR(take_between());
+  TUTTI_ASSIGN_OR_RETURN(devices::DeviceEngine * engine, device_call_.side.compute());
+  TUTTI_RETURN_IF_ERROR(take_reduce_scratch());
   work.begin(*engine);
   for (const Segment& part : piece.reduced) {
     std::vector<const void*> sources;
     for (const int rank : shares_.neighbors()) {
       sources.push_back(base_(rank, Space::kSend) + part.in_buffer);
     }
-    TUTTI_RETURN_IF_ERROR(engine->reduce({.op = on_.call.op,
-                                          .type = on_.call.type,
-                                          .dst = to + part.in_stage,
-                                          .sources = sources,
-                                          .count = part.bytes / type_size(on_.call.type),
-                                          .between = {between_.data(), bytes_between_}}));
+    TUTTI_RETURN_IF_ERROR(
+        engine->reduce({.op = device_call_.call.op,
+                        .type = device_call_.call.type,
+                        .dst = to + part.in_stage,
+                        .sources = sources,
+                        .count = part.bytes / type_size(device_call_.call.type),
+                        .between = {reduce_scratch_.data(), reduce_scratch_bytes_}}));
   }
   return {};
 }
 
 Status ShareRun::copy(const SharePiece& piece, DeviceWork& work, std::byte* to) {
   if (piece.copied.empty()) return {};
-  const bool broadcasts = on_.call.collective == Collective::kBroadcast;
+  const bool broadcasts = device_call_.call.collective == Collective::kBroadcast;
   const std::byte* const from =
       base_(shares_.copies_from(), broadcasts ? Space::kRecv : Space::kSend);
-  work.begin(on_.side.from_device());
+  work.begin(device_call_.side.from_device());
   for (const Segment& part : piece.copied) {
-    TUTTI_RETURN_IF_ERROR(
-        on_.side.from_device().copy(to + part.in_stage, from + part.in_buffer, part.bytes));
+    TUTTI_RETURN_IF_ERROR(device_call_.side.from_device().copy(to + part.in_stage,
+                                                               from + part.in_buffer, part.bytes));
   }
   return {};
 }
@@ -113,21 +115,22 @@ Status ShareRun::copy(const SharePiece& piece, DeviceWork& work, std::byte* to) 
 Status ShareRun::write(const SharePiece& piece, DeviceWork& work, const std::byte* from) {
   if (piece.written.empty()) return {};
   std::byte* const to = base_(shares_.writes_to(), Space::kRecv);
-  work.begin(on_.side.to_device());
+  work.begin(device_call_.side.to_device());
   for (const Segment& part : piece.written) {
     TUTTI_RETURN_IF_ERROR(
-        on_.side.to_device().copy(to + part.in_buffer, from + part.in_stage, part.bytes));
+        device_call_.side.to_device().copy(to + part.in_buffer, from + part.in_stage, part.bytes));
   }
   return {};
 }
 
 Status ShareRun::pull(const SharePiece& piece, DeviceWork& work) {
   if (piece.pulls.empty()) return {};
-  std::byte* const to = base_(on_.comm.rank(), Space::kRecv);
-  work.begin(on_.side.to_device());
+  std::byte* const to = base_(device_call_.comm.rank(), Space::kRecv);
+  work.begin(device_call_.side.to_device());
   for (const SharePiece::Pull& one : piece.pulls) {
     const std::byte* const from = base_(one.rank, Space::kRecv);
-    TUTTI_RETURN_IF_ERROR(on_.side.to_device().copy(to + one.offset, from + one.offset, one.bytes));
+    TUTTI_RETURN_IF_ERROR(
+        device_call_.side.to_device().copy(to + one.offset, from + one.offset, one.bytes));
   }
   return {};
 }

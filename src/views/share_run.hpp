@@ -17,8 +17,8 @@ class ShareRun {
   // The addresses at which buffers of a rank of this host are mapped; this rank's are its own.
   using Base = std::function<std::byte*(int rank, Space space)>;
 
-  ShareRun(const CallOnDevice& on, const Shares& shares, Base base)
-      : on_(on), shares_(shares), base_(std::move(base)) {}
+  ShareRun(const CallOnDevice& device_call, const Shares& shares, Base base)
+      : device_call_(device_call), shares_(shares), base_(std::move(base)) {}
 
   Task run();
 
@@ -27,17 +27,17 @@ class ShareRun {
   [[nodiscard]] uint64_t turn_of_column_call(uint64_t piece) const;
   [[nodiscard]] uint64_t turn_of_barrier(uint64_t piece) const;
   [[nodiscard]] Call host_barrier() const;
-  Status take_between();
+  Status take_reduce_scratch();
   Status reduce(const SharePiece& piece, DeviceWork& work, std::byte* to);
   Status copy(const SharePiece& piece, DeviceWork& work, std::byte* to);
   Status write(const SharePiece& piece, DeviceWork& work, const std::byte* from);
   Status pull(const SharePiece& piece, DeviceWork& work);
 
-  const CallOnDevice& on_;
+  const CallOnDevice& device_call_;
   const Shares& shares_;
   const Base base_;
-  BorrowedMemory between_;  // memory of reductions in several passes
-  size_t bytes_between_ = 0;
+  BorrowedMemory reduce_scratch_;  // memory of reductions in several passes
+  size_t reduce_scratch_bytes_ = 0;
   Turns turns_;  // in calls of the host
 };
 

@@ -18,7 +18,7 @@ namespace tutti::shm {
 
 ShmEndpoint::ShmEndpoint(const Surroundings& surroundings, int rank, int channel)
     : Engine(rank, surroundings.layout.ranks()),
-      around_(surroundings),
+      surroundings_(surroundings),
       rings_(surroundings, rank, channel),
       long_messages_(surroundings.oversubscribed, surroundings.can_pull),
       departures_(surroundings.region.at<Departures>(surroundings.layout.departures())->count) {
@@ -30,7 +30,7 @@ Status ShmEndpoint::why_not(int rank) const {
     return all_have_left() ? Status{Code::kPeerFailed, std::string(kAllHaveLeft)} : Status{};
   }
   if (!peer(rank).failure.ok() || !has_left(rank)) return peer(rank).failure;
-  const PeerProcess& process = around_.processes[static_cast<size_t>(rank)];
+  const PeerProcess& process = surroundings_.processes[static_cast<size_t>(rank)];
   return {Code::kPeerFailed, name_of(number_of(rank), process) + " has destroyed its communicator"};
 }
 
@@ -67,7 +67,7 @@ void ShmEndpoint::leave(std::span<const std::byte> last_words) {
   // Counted first: whoever is killed in between has died, and is looked for until that is known.
   departures_.fetch_add(1, std::memory_order_relaxed);
   own.left.store(1, std::memory_order_release);
-  around_.notifier.all();
+  surroundings_.notifier.all();
   // At least one of two ranks that leave at the same time sees all of the other's.
   std::atomic_thread_fence(std::memory_order_seq_cst);
 }
@@ -104,7 +104,7 @@ bool ShmEndpoint::send_at_once(int rank, Tag tag, const void* source, uint64_t b
     return false;
   }
   put_eager(to, tag, source, bytes);
-  around_.notifier.one(rank);
+  surroundings_.notifier.one(rank);
   return true;
 }
 
@@ -185,7 +185,7 @@ bool ShmEndpoint::push(int rank) {
                               "its process?",
                               number_of(rank)));
   }
-  if (moved) around_.notifier.one(rank);
+  if (moved) surroundings_.notifier.one(rank);
   return moved;
 }
 
@@ -206,7 +206,7 @@ bool ShmEndpoint::begin_own_route(PendingTransfer& receive, const UnexpectedMess
   if (receive.limit <= kEagerShmBytes) return false;
   receive.begun_s = now_s();
   receive.worked_s = 0;
-  receive.seen = around_.arenas.mapped(source, receive.address, receive.limit);
+  receive.seen = surroundings_.arenas.mapped(source, receive.address, receive.limit);
   if (receive.seen == nullptr) {
     const Routes::Route route = long_messages_.route_of(from, source > rank_, receive.limit);
     receive.non_temporal = route == Routes::Route::kRingNonTemporal;
@@ -224,7 +224,7 @@ bool ShmEndpoint::read_piece(const PendingTransfer& receive, uint64_t bytes) {
     copy_bytes(dst, receive.seen + receive.moved, bytes, CopyHint::kTemporal);
     return true;
   }
-  const int pid = around_.processes[static_cast<size_t>(receive.peer)].pid;
+  const int pid = surroundings_.processes[static_cast<size_t>(receive.peer)].pid;
   const bool read = read_process(pid, dst, receive.address + receive.moved, bytes).ok();
   if (!read) long_messages_.routes_of(peer(receive.peer)).give_up_reading();
   return read;
@@ -243,7 +243,7 @@ bool ShmEndpoint::pull_piece(int rank) {
   const Put room = room_for(*receive, 0);
   if (room == Put::kOver || (last && room == Put::kNotNow)) return room == Put::kOver;
   from.pulls.remove(*receive);
-  const Stopwatch work(around_.oversubscribed);
+  const Stopwatch work(surroundings_.oversubscribed);
   const bool read = read_piece(*receive, bytes);
   if (!read || (last && !from.in.none_withdrawn_since(receive->withdrawn))) {
     grant(*receive);
@@ -264,7 +264,7 @@ bool ShmEndpoint::pull_piece(int rank) {
 // The sender has its buffer back. Needs room.
 void ShmEndpoint::tell_taken(const PendingTransfer& receive) {
   peer(receive.peer).out.put(RingFrameKind::kTaken, receive.id(), receive.limit, receive.partner);
-  around_.notifier.one(receive.peer);
+  surroundings_.notifier.one(receive.peer);
 }
 
 // ---- giving up ----

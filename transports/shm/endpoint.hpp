@@ -42,7 +42,7 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
     return rank == kAnySource ? !all_have_left() : is_up(rank) && !has_left(rank);
   }
   [[nodiscard]] Status why_not(int rank) const;
-  [[nodiscard]] int number_of(int rank) const { return around_.number_of(rank); }
+  [[nodiscard]] int number_of(int rank) const { return surroundings_.number_of(rank); }
   bool poll_until(const Transfer* wanted);  // null: all there is
   bool push(int rank);
   bool advance(int rank);
@@ -64,7 +64,7 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   bool move(const Transfer* wanted);
   bool note_departures();
   [[nodiscard]] Departure& departure(int rank) const {
-    return *around_.region.at<Departure>(around_.layout.departure(rank));
+    return *surroundings_.region.at<Departure>(surroundings_.layout.departure(rank));
   }
   Put room_for(PendingTransfer& operation, uint64_t payload);
   Put refuse(PendingTransfer& operation, Status why);
@@ -75,7 +75,7 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
            to.out.unmatched(kUnmatchedBytes) <= kUnmatchedBytes;
   }
   [[nodiscard]] bool lies_in_arena(const void* source) const {
-    return around_.arenas.holds(rank_, reinterpret_cast<uint64_t>(source));
+    return surroundings_.arenas.holds(rank_, reinterpret_cast<uint64_t>(source));
   }
   void take_from_queue(PendingTransfer& operation);
   bool pull_piece(int rank);
@@ -93,7 +93,7 @@ class ShmEndpoint final : public match::Engine<ShmEndpoint, Types> {
   PendingTransfer* find(uint64_t id, int rank, State state);
   void send_is_over(PendingTransfer& send);
 
-  const Surroundings around_;
+  const Surroundings surroundings_;
   Rings rings_;
   LongMessages long_messages_;
   std::vector<int> incoming_;  // peers that have opened a ring to this rank

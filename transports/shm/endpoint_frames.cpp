@@ -28,7 +28,7 @@ bool ShmEndpoint::drain(int rank, const Transfer* wanted) {
                                 number_of(rank), static_cast<uint32_t>(frame.kind), frame.bytes));
     }
   }
-  around_.notifier.one(rank);  // it may wait for room
+  surroundings_.notifier.one(rank);  // it may wait for room
   return from.failure.ok();
 }
 
@@ -120,7 +120,7 @@ bool ShmEndpoint::handle_data(int rank, const RingFrame& frame) {
   }
   if (frame.bytes > receive->limit - receive->moved) return false;
   rings_.map_in_data(from, rank, frame);
-  const Stopwatch work(around_.oversubscribed);
+  const Stopwatch work(surroundings_.oversubscribed);
   from.in.copy(receive->buffer + receive->moved, frame, frame.bytes, receive->non_temporal);
   receive->worked_s += 2 * work.seconds();  // the sender has had about as much
   from.in.pop(frame);

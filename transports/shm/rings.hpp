@@ -80,7 +80,7 @@ class Rings {
       open_rings_seen_[word] |= fresh;
       for (; fresh != 0; fresh &= fresh - 1) {
         const int peer = static_cast<int>(word) * 64 + std::countr_zero(fresh);
-        if (peer >= around_.layout.ranks() || peer == rank_) continue;
+        if (peer >= surroundings_.layout.ranks() || peer == rank_) continue;
         found = true;
         opened(peer);
       }
@@ -91,10 +91,11 @@ class Rings {
  private:
   Status reserve(RingPair& pair, int peer, uint64_t payload) const;
   [[nodiscard]] std::atomic<uint64_t>* open_rings_of(int rank) const {
-    return around_.region.at<std::atomic<uint64_t>>(around_.layout.open_rings(channel_, rank));
+    return surroundings_.region.at<std::atomic<uint64_t>>(
+        surroundings_.layout.open_rings(channel_, rank));
   }
 
-  const Surroundings around_;
+  const Surroundings surroundings_;
   const int rank_;
   const int channel_;
   std::vector<uint64_t> open_rings_seen_;

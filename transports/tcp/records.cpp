@@ -12,7 +12,7 @@ Records::Records(Sealing incoming, Sealing outgoing)
     : incoming_(incoming),
       outgoing_(outgoing),
       out_(std::make_unique_for_overwrite<std::byte[]>(kWholeBytes)),
-      in_(std::make_unique_for_overwrite<std::byte[]>(2 * kWholeBytes)) {}
+      received_(std::make_unique_for_overwrite<std::byte[]>(2 * kWholeBytes)) {}
 
 void Records::seal(std::span<const std::byte> text) {
   const auto length = static_cast<uint32_t>(text.size());
@@ -24,35 +24,35 @@ void Records::seal(std::span<const std::byte> text) {
 }
 
 std::span<std::byte> Records::space() {
-  if (in_from_ == in_to_) in_from_ = in_to_ = 0;
-  if (in_from_ >= kWholeBytes) {
-    std::memmove(in_.get(), in_.get() + in_from_, in_to_ - in_from_);
-    in_to_ -= in_from_;
-    in_from_ = 0;
+  if (received_from_ == received_to_) received_from_ = received_to_ = 0;
+  if (received_from_ >= kWholeBytes) {
+    std::memmove(received_.get(), received_.get() + received_from_, received_to_ - received_from_);
+    received_to_ -= received_from_;
+    received_from_ = 0;
   }
-  return {in_.get() + in_to_, 2 * kWholeBytes - in_to_};
+  return {received_.get() + received_to_, 2 * kWholeBytes - received_to_};
 }
 
 void Records::received(size_t bytes) {
-  in_to_ += bytes;
+  received_to_ += bytes;
   open_head();
 }
 
 void Records::open_head() {
-  if (next_ > 0 || broken_ || in_to_ - in_from_ < kHeadBytes) return;
+  if (next_ > 0 || broken_ || received_to_ - received_from_ < kHeadBytes) return;
   uint32_t length = 0;
-  broken_ = !incoming_.open({}, {in_.get() + in_from_, kHeadBytes},
+  broken_ = !incoming_.open({}, {received_.get() + received_from_, kHeadBytes},
                             reinterpret_cast<std::byte*>(&length)) ||
             length == 0 || length > kRecordBytes;
-  in_from_ += kHeadBytes;
+  received_from_ += kHeadBytes;
   if (!broken_) next_ = length;
 }
 
 bool Records::open(std::byte* to) {
   if (broken_) return false;
-  broken_ = !incoming_.open({}, {in_.get() + in_from_, next_ + kSealBytes}, to);
+  broken_ = !incoming_.open({}, {received_.get() + received_from_, next_ + kSealBytes}, to);
   if (broken_) return false;
-  in_from_ += std::exchange(next_, 0) + kSealBytes;
+  received_from_ += std::exchange(next_, 0) + kSealBytes;
   open_head();
   return true;
 }

@@ -37,7 +37,7 @@ class Records {
   void received(size_t bytes);
   // Whether there is a record to be opened, be it one that makes no sense.
   [[nodiscard]] bool has_whole() const {
-    return broken_ || (next_ > 0 && next_ + kSealBytes <= in_to_ - in_from_);
+    return broken_ || (next_ > 0 && next_ + kSealBytes <= received_to_ - received_from_);
   }
   // The text's bytes of that one; 0: it makes no sense.
   [[nodiscard]] size_t next_text() const { return next_; }
@@ -55,9 +55,9 @@ class Records {
   size_t sealed_ = 0;
   size_t sent_ = 0;
   size_t text_bytes_ = 0;
-  std::unique_ptr<std::byte[]> in_;  // room for two records
-  size_t in_from_ = 0;
-  size_t in_to_ = 0;
+  std::unique_ptr<std::byte[]> received_;  // room for two records
+  size_t received_from_ = 0;
+  size_t received_to_ = 0;
   size_t next_ = 0;  // the text's bytes of the record that comes; 0: not known yet
   bool broken_ = false;
 };
