@@ -38,6 +38,7 @@ enum class Purpose : uint8_t {
   kInColumn = 64,
   kInHost = 96
 };
+static_assert(kCollectives <= 32, "a kind of step has a purpose for each collective");
 // The purpose of such a step of a call of that collective.
 constexpr Purpose step_on(Collective collective, Purpose kind) {
   return static_cast<Purpose>(static_cast<int>(kind) + static_cast<int>(collective));
@@ -58,9 +59,9 @@ struct Call {
   uint64_t count = 0;
   const void* send = nullptr;
   void* recv = nullptr;
-  std::shared_ptr<const ReduceBinding> binding;  // kUser, kPremulSum
+  std::shared_ptr<const ReduceBinding> binding = {};  // kUser, kPremulSum
   // The layouts of blocks that differ in size (is_uneven); `count` is then as in Problem.
-  std::shared_ptr<const BlockLayouts> layouts;
+  std::shared_ptr<const BlockLayouts> layouts = {};
 };
 
 // Which of the rank's buffers the call touches. A buffer whose blocks are known to be all empty is

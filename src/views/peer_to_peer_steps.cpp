@@ -27,7 +27,7 @@ Task PeerToPeerCall::run_steps() {
     if (ends || ticks.size() + 1 < step.tick) co_await work_;
     while (ticks.size() + 1 < step.tick) {
       ticks.emplace_back(device_call_.activity, device_call_.comm);
-      TUTTI_OR_FAIL(ticks.back().start(Call{}));
+      TUTTI_OR_FAIL(ticks.back().start(Call{.collective = Collective::kBarrier}));
     }
     if (step.kind == StepKind::kPublish) continue;
     for (size_t i = 0; i + 1 < step.tick; ++i) {

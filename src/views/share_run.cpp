@@ -61,7 +61,7 @@ uint64_t ShareRun::turn_of_barrier(uint64_t piece) const {
 }
 
 Call ShareRun::host_barrier() const {
-  Call barrier;
+  Call barrier{.collective = Collective::kBarrier};
   barrier.purpose = step_on(device_call_.call.collective, Purpose::kInHost);
   return barrier;
 }
