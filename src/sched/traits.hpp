@@ -1,7 +1,7 @@
 // Copyright 2026 The Tutti authors. SPDX-License-Identifier: Apache-2.0
 //
 // The facts of a schedule that a lane must know before it runs it. traits_of() derives all of them
-// from the steps. A plan then changes some for what goes beyond the schedule (ScheduledPlan::traits
+// from the steps. A plan then changes some for what goes beyond the schedule (LanePlan::traits
 // in exec/plan.hpp). `tutti explain` prints those of the schedule.
 #pragma once
 
