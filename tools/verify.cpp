@@ -39,7 +39,7 @@ constexpr const char* kQuickRanks = "1-9,13,16,17,32,33";
 
 struct Row {
   const tutti::Algorithm* algorithm;
-  ProofTally tally;
+  tutti::tools::ProofTally tally;
   double seconds = 0;
 };
 

@@ -5,9 +5,9 @@
 
 #include "sched/verify.hpp"
 
-namespace {
+namespace tutti::tools {
 
-using namespace tutti;
+namespace {
 
 struct Size {
   uint32_t element_bytes;
@@ -233,7 +233,6 @@ std::vector<tutti::Hosts> shapes_in_groups(int ranks) {
   add(by(2), [](int host) { return host == 1 ? 1 : 0; });
   return shapes;
 }
-
 namespace {
 
 // Roots in the middle of many ranks in domains differ only in which rank of a group leads it.
@@ -292,3 +291,5 @@ void prove_algorithm(const tutti::Algorithm& algorithm, int ranks, ProofTally& t
     if (tally.failures.empty()) prove_cases(algorithm, ranks, &domains, tally);
   }
 }
+
+}  // namespace tutti::tools

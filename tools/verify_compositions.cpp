@@ -16,9 +16,9 @@
 #include "tools/verify_cases.hpp"
 #include "tools/verify_phases.hpp"
 
-namespace {
+namespace tutti::tools {
 
-using namespace tutti;
+namespace {
 
 // With hosts in groups there is more to a proof: of some of the numbers of ranks.
 constexpr int kMostRanksInGroups = 17;
@@ -311,3 +311,5 @@ void prove_composition(const tutti::Algorithm& algorithm, int ranks, ProofTally&
     if (tally.failures.empty()) prove_on_hosts(algorithm, hosts, composed, tally);
   }
 }
+
+}  // namespace tutti::tools

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-using namespace tutti;
+namespace tutti::tools {
 
 namespace {
 
@@ -168,7 +168,6 @@ Status PhaseEffects::reduce(std::span<const int> ranks, std::span<const Phase* c
 }
 
 // ---- whether phases side by side leave one another's memory alone ------------------------------
-
 namespace {
 
 // The memory of one rank that a phase reads or writes.
@@ -270,3 +269,5 @@ Status check_overlap(const tutti::Composition& composition, const tutti::Problem
   }
   return {};
 }
+
+}  // namespace tutti::tools

@@ -14,6 +14,7 @@ using tutti::Composition;
 using tutti::Phase;
 using tutti::Problem;
 using tutti::Scope;
+using tutti::tools::ProofTally;
 
 const Algorithm& hierarchical(Collective collective) {
   return *tutti::find_algorithm(collective, "hierarchical");
