@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 using namespace tutti::inspect;
 
@@ -66,4 +66,4 @@ std::vector<Episodes::News> Episodes::end(int64_t now_ms) {
   return news;
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

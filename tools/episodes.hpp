@@ -12,7 +12,7 @@
 
 #include "inspect/verdict.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 // Used by one thread. Times are milliseconds of the monotonic clock.
 class Episodes {
@@ -66,4 +66,4 @@ class Episodes {
   Episode slow_{.outcome = tutti::inspect::Outcome::kSlow, .looks = kSlowObservations};
 };
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

@@ -10,11 +10,10 @@
 #include "exec/wait_reporter.hpp"
 #include "tools/checks.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
-using namespace tutti;
-using namespace tutti::inspect;
+using namespace inspect;
 using Json = nlohmann::ordered_json;
 
 // Null where nothing is known.
@@ -150,4 +149,4 @@ Json communicators_json(const Job& job) {
   return all;
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

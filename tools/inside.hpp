@@ -10,7 +10,7 @@
 #include "inspect/blame.hpp"
 #include "inspect/verdict.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 // The options that choose a job.
 void add_wanted(CLI::App& command, tutti::inspect::Wanted& wanted);
@@ -25,4 +25,4 @@ std::string host_column(const tutti::inspect::CommunicatorSnapshot& snapshot,
                         const tutti::inspect::RankSnapshot& rank);
 nlohmann::ordered_json communicators_json(const tutti::inspect::Job& job);
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

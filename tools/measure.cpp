@@ -29,8 +29,8 @@
 
 namespace {
 
-using tutti_tools::BenchRun;
-using tutti_tools::Report;
+using tutti::tools::BenchRun;
+using tutti::tools::Report;
 
 constexpr tutti::Need kNeed{"tutti measure"};
 constexpr size_t kMostErrorBytes = 2000;
@@ -38,7 +38,7 @@ constexpr size_t kMostErrorBytes = 2000;
 constexpr double kFirstGuessSeconds = 0.5;
 
 struct Arguments {
-  tutti_tools::MeasureOptions options;
+  tutti::tools::MeasureOptions options;
   std::string output = "tutti-measure.html";
   double minutes = 60;
   bool dry_run = false;
@@ -121,7 +121,7 @@ Report measure(const BenchRun& run) {
 // ---- all of them -------------------------------------------------------------------------------
 
 void write(const std::string& path, const Report& report) {
-  kNeed(tutti::replace_file(path, tutti_tools::page_of(report), tutti::kPublicFile));
+  kNeed(tutti::replace_file(path, tutti::tools::page_of(report), tutti::kPublicFile));
 }
 
 // A machine, as far as its figures belong on one page.
@@ -139,7 +139,7 @@ Report machine_of(const Report& report) {
 Report report_to_go_on_with(const std::string& path) {
   Report report = {{"runs", Report::array()}, {"missing", 0}};
   if (!std::filesystem::exists(path)) return report;
-  report = kNeed(tutti_tools::read_report(path));
+  report = kNeed(tutti::tools::read_report(path));
   const Report before = machine_of(report);
   const Report now = {{"topology", collect_topology()},
                       {"cores", collect_cores()},
@@ -166,7 +166,7 @@ std::string time_left(double s) {
 }
 
 void run(const Arguments& arguments) {
-  const auto plan = tutti_tools::measure_plan(tutti_tools::measured_machine(), arguments.options);
+  const auto plan = tutti::tools::measure_plan(tutti::tools::measured_machine(), arguments.options);
   if (arguments.dry_run) {
     for (const BenchRun& run : plan) fmt::print("{:<40} {}\n", run.label, run.command());
     return;

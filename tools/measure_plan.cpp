@@ -10,7 +10,7 @@
 #include "core/files.hpp"
 #include "core/topology.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
 // Buffers may take one part in so many of the machine's memory.
@@ -150,4 +150,4 @@ std::string BenchRun::command() const {
   return text + fmt::format("tutti {}", fmt::join(words, " "));
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 struct MeasuredMachine {
   std::vector<int> cores = {};               // cores that may be used
@@ -38,4 +38,4 @@ struct MeasureOptions {
 };
 std::vector<BenchRun> measure_plan(const MeasuredMachine& machine, const MeasureOptions& options);
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

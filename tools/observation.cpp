@@ -5,7 +5,7 @@
 
 #include "core/wait.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
 using namespace tutti::inspect;
@@ -106,4 +106,4 @@ Verdict slow_verdict_of(const Observation& observed, double hung_after_s) {
   return judge_slow(observed.remembered, observed.usages, observed.seconds);
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

@@ -9,7 +9,7 @@
 
 #include "inspect/slow.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 struct Observation {
   tutti::inspect::Job before;
@@ -33,4 +33,4 @@ std::vector<Observation> observe(const std::vector<tutti::inspect::Job>& jobs, d
 // Whether somebody waits; where nobody does, what costs the job most.
 tutti::inspect::Verdict slow_verdict_of(const Observation& observed, double hung_after_s);
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

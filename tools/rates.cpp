@@ -10,7 +10,7 @@
 
 #include "tools/inside.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
 using namespace tutti::inspect;
@@ -252,4 +252,4 @@ std::string to_metrics(const JobStates& all) {
                     std::time(nullptr));
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

@@ -14,7 +14,7 @@
 #include "inspect/rates.hpp"
 #include "tools/observation.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 struct CommunicatorRates {
   std::string job;  // name of the job: inspect::name_of()
@@ -49,4 +49,4 @@ struct JobState {
 using JobStates = std::map<std::string, JobState>;  // states by the names of the jobs
 std::string to_metrics(const JobStates& all);
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

@@ -20,11 +20,11 @@ struct Arguments {
 };
 
 void run(const Arguments& arguments) {
-  std::vector<std::pair<std::string, tutti_tools::Report>> reports;
+  std::vector<std::pair<std::string, tutti::tools::Report>> reports;
   for (const std::string& path : arguments.files) {
-    reports.emplace_back(path, kNeed(tutti_tools::read_report(path)));
+    reports.emplace_back(path, kNeed(tutti::tools::read_report(path)));
   }
-  kNeed.write(arguments.output, tutti_tools::page_of(tutti_tools::joined(reports)));
+  kNeed.write(arguments.output, tutti::tools::page_of(tutti::tools::joined(reports)));
 }
 
 }  // namespace

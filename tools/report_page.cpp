@@ -15,7 +15,7 @@
 #include "tools/pictures/curves.hpp"
 #include "tools/pictures/svg.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
 using tutti::escaped;
@@ -346,4 +346,4 @@ Report joined(const std::vector<std::pair<std::string, Report>>& by_path) {
   return {{"runs", std::move(runs)}, {"missing", missing}};
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

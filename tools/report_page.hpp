@@ -11,7 +11,7 @@
 
 #include "core/status.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 // {"runs": [RUN ...], "missing": N}, where a RUN has its "label", its "command", and under "bench"
 // what `tutti bench --json` said of it, or the "error" that it ended with.
@@ -25,4 +25,4 @@ tutti::Result<Report> read_report(const std::string& path);
 // All their runs. Labels that several files have for one series become different ones.
 Report joined(const std::vector<std::pair<std::string, Report>>& by_path);
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

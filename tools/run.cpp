@@ -19,7 +19,7 @@
 namespace {
 
 struct Arguments {
-  tutti_run::JobOptions job;
+  tutti::run::JobOptions job;
   std::string bind = "none";
   std::vector<std::string> exports;
 };
@@ -117,7 +117,7 @@ void add_run(CLI::App& app) {
     add_program(*run, *arguments);
     add_environment(*arguments);
     add_cores(*arguments);
-    const int status = tutti_run::run_job(arguments->job);
+    const int status = tutti::run::run_job(arguments->job);
     if (status != 0) throw CLI::RuntimeError(status);
   });
 }

@@ -21,7 +21,7 @@
 #include "core/wait.hpp"
 #include "tools/run_output.hpp"
 
-namespace tutti_run {
+namespace tutti::run {
 namespace {
 
 using tutti::Fd;
@@ -327,4 +327,4 @@ int Job::run() {
 
 int run_job(const JobOptions& options) { return Job(options).run(); }
 
-}  // namespace tutti_run
+}  // namespace tutti::run

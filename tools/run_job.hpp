@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace tutti_run {
+namespace tutti::run {
 
 struct JobOptions {
   int ranks = 1;
@@ -24,4 +24,4 @@ struct JobOptions {
 // keeps going returns 0 if any rank has succeeded.
 int run_job(const JobOptions& options);
 
-}  // namespace tutti_run
+}  // namespace tutti::run

@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-namespace tutti_run {
+namespace tutti::run {
 namespace {
 
 // A line longer than this is broken, so that a rank that writes no line ends costs no memory.
@@ -93,4 +93,4 @@ void Output::finish() {
   }
 }
 
-}  // namespace tutti_run
+}  // namespace tutti::run

@@ -12,7 +12,7 @@
 
 #include "core/fd.hpp"
 
-namespace tutti_run {
+namespace tutti::run {
 
 class Output {
  public:
@@ -37,4 +37,4 @@ class Output {
   std::list<Stream> streams_;
 };
 
-}  // namespace tutti_run
+}  // namespace tutti::run

@@ -15,10 +15,8 @@
 #include "core/fd.hpp"
 #include "core/wait.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
-
-using namespace tutti;
 
 constexpr size_t kMostRequest = 8 << 10;
 constexpr int64_t kMostMs = 2000;  // for a request, and for its answer
@@ -135,4 +133,4 @@ Status serve_metrics(const std::string& where, const std::function<std::string()
   }
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

@@ -8,10 +8,10 @@
 
 #include "core/status.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 // "9400": of this host's loopback alone; "0.0.0.0:9400", "[::1]:9400": where that says. Serves
 // GET /metrics until the process is ended; `page` is asked each time.
 tutti::Status serve_metrics(const std::string& where, const std::function<std::string()>& page);
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

@@ -7,7 +7,7 @@
 #include <memory>
 #include <sstream>
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
 constexpr const char* kMostSeconds = "0.6";
@@ -47,4 +47,4 @@ std::string python_stack(int pid) {
   return frames;
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

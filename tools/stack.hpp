@@ -5,9 +5,9 @@
 
 #include <string>
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 // Some lines, indented; empty if nothing is to be found out within a moment.
 std::string python_stack(int pid);
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

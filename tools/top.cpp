@@ -41,7 +41,7 @@ bool is_address(const std::string& text) {
 
 void write_metrics(const Arguments& arguments) {
   do {
-    const auto rates = tutti_tools::measure_rates(arguments.wanted, arguments.interval_s);
+    const auto rates = tutti::tools::measure_rates(arguments.wanted, arguments.interval_s);
     kNeed(tutti::replace_file(arguments.prometheus, to_metrics(rates), tutti::kPublicFile));
   } while (!arguments.once);
 }
@@ -49,15 +49,15 @@ void write_metrics(const Arguments& arguments) {
 void show(const Arguments& arguments) {
   const bool terminal = isatty(STDOUT_FILENO) != 0 && !arguments.once && !arguments.json;
   do {
-    const auto rates = tutti_tools::measure_rates(arguments.wanted, arguments.interval_s);
+    const auto rates = tutti::tools::measure_rates(arguments.wanted, arguments.interval_s);
     if (rates.empty() && arguments.once) {
-      tutti_tools::nothing_to_see("tutti top", arguments.wanted);
+      tutti::tools::nothing_to_see("tutti top", arguments.wanted);
     }
     if (terminal) fmt::print("\x1b[H\x1b[2J");
     if (arguments.json) {
-      fmt::print("{}\n", tutti::json_text(tutti_tools::to_json(rates), arguments.once ? 2 : -1));
+      fmt::print("{}\n", tutti::json_text(tutti::tools::to_json(rates), arguments.once ? 2 : -1));
     } else {
-      fmt::print("{}{}", tutti_tools::to_table(rates), terminal || arguments.once ? "" : "\n");
+      fmt::print("{}{}", tutti::tools::to_table(rates), terminal || arguments.once ? "" : "\n");
     }
     if (std::fflush(stdout) != 0) kNeed.fail(fmt::format("writing: {}", std::strerror(errno)));
   } while (!arguments.once);
@@ -66,9 +66,9 @@ void show(const Arguments& arguments) {
 void run(const Arguments& arguments) {
   if (arguments.prometheus.empty()) return show(arguments);
   if (!is_address(arguments.prometheus)) return write_metrics(arguments);
-  kNeed(tutti_tools::serve_metrics(arguments.prometheus, [&] {
+  kNeed(tutti::tools::serve_metrics(arguments.prometheus, [&] {
     return to_metrics(
-        tutti_tools::measure_rates(arguments.wanted, std::min(arguments.interval_s, kScrapeS)));
+        tutti::tools::measure_rates(arguments.wanted, std::min(arguments.interval_s, kScrapeS)));
   }));
 }
 
@@ -78,7 +78,7 @@ void add_top(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* top = app.add_subcommand(
       "top", "How fast the ranks of running jobs make calls, and who keeps whom waiting");
-  tutti_tools::add_wanted(*top, arguments->wanted);
+  tutti::tools::add_wanted(*top, arguments->wanted);
   top->add_option("--interval", arguments->interval_s, "Seconds between two looks")
       ->check(CLI::Range(0.05, 3600.0))
       ->capture_default_str();

@@ -41,7 +41,7 @@ std::string count(size_t number, std::string_view thing) {
 
 void run(const Arguments& arguments) {
   const std::vector<Job> jobs = find_jobs(with_all_calls(arguments.wanted));
-  if (jobs.empty()) tutti_tools::nothing_to_see("tutti trace", arguments.wanted);
+  if (jobs.empty()) tutti::tools::nothing_to_see("tutti trace", arguments.wanted);
   std::vector<tutti::inspect::TracedCommunicator> snapshots;
   std::string unseen;
   for (const Job& job : jobs) {
@@ -67,7 +67,7 @@ void run(const Arguments& arguments) {
 }
 
 void merge(const Arguments& arguments) {
-  std::vector<tutti_tools::TraceFile> files;
+  std::vector<tutti::tools::TraceFile> files;
   for (const std::string& path : arguments.files) {
     std::ifstream file(path, std::ios::binary);
     if (!file) kNeed.fail(fmt::format("reading {}: {}", path, std::strerror(errno)));
@@ -77,7 +77,7 @@ void merge(const Arguments& arguments) {
     if (files.back().content.is_discarded()) kNeed.fail(path + ": it is not JSON");
   }
   try {
-    const tutti_tools::MergedTrace merged = tutti_tools::merge_traces(std::move(files));
+    const tutti::tools::MergedTrace merged = tutti::tools::merge_traces(std::move(files));
     for (const std::string& note : merged.notes) fmt::print(stderr, "tutti trace: {}\n", note);
     kNeed.write(arguments.output, tutti::json_text(merged.content, -1) + "\n");
     say(arguments.output, count(arguments.files.size(), "trace") + " in one");
@@ -92,7 +92,7 @@ void add_trace(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* trace = app.add_subcommand(
       "trace", "The last calls of every rank of a running job, as a trace for Perfetto");
-  tutti_tools::add_wanted(*trace, arguments->wanted);
+  tutti::tools::add_wanted(*trace, arguments->wanted);
   trace->add_option("-o,--output", arguments->output, "File to write; -: standard output")
       ->type_name("FILE")
       ->capture_default_str();

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <utility>
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
 using Json = nlohmann::json;
@@ -310,4 +310,4 @@ MergedTrace merge_traces(std::vector<TraceFile> given) {
   return merged;
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

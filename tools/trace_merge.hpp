@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 struct TraceFile {
   std::string path;        // for texts
@@ -25,4 +25,4 @@ struct MergedTrace {
 // Throws std::invalid_argument, with the file's path, of what is no trace.
 MergedTrace merge_traces(std::vector<TraceFile> files);
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

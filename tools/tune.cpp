@@ -101,11 +101,12 @@ tutti::Problem problem_of(tutti::Collective collective, int ranks, int cores, ui
   return problem;
 }
 
-std::vector<tutti_tune::Cell> cells_of(const std::vector<tutti_tune::Contest>& contests, int ranks,
-                                       int cores, const tutti::Environment& environment) {
-  std::vector<tutti_tune::Cell> cells;
-  for (const tutti_tune::Contest& contest : contests) {
-    tutti_tune::Cell& cell = cells.emplace_back();
+std::vector<tutti::tune::Cell> cells_of(const std::vector<tutti::tune::Contest>& contests,
+                                        int ranks, int cores,
+                                        const tutti::Environment& environment) {
+  std::vector<tutti::tune::Cell> cells;
+  for (const tutti::tune::Contest& contest : contests) {
+    tutti::tune::Cell& cell = cells.emplace_back();
     cell.problem = problem_of(contest.collective, ranks, cores, contest.bytes, environment);
     cell.cores = cores;
     for (size_t i = 0; i < contest.algorithms.size(); ++i) {
@@ -125,19 +126,19 @@ int blocks_of(tutti::Collective collective, int ranks) {
 }
 
 // The contests of a collective follow one another.
-std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti_tune::Contest>& contests,
+std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti::tune::Contest>& contests,
                                            int ranks, int cores, const tutti::Machine& usual,
                                            const tutti::Environment& environment) {
   const auto selector =
       need(tutti::Selector::create(environment, tutti::machine_for(ranks, cores, usual)));
   std::vector<tutti::TunedChoice> choices;
-  std::vector<tutti_tune::Winner> winners;
+  std::vector<tutti::tune::Winner> winners;
   for (size_t i = 0; i < contests.size(); ++i) {
-    const tutti_tune::Contest& contest = contests[i];
-    winners.push_back({contest.bytes, contest.algorithms[tutti_tune::winner_of(contest.seconds)]});
+    const tutti::tune::Contest& contest = contests[i];
+    winners.push_back({contest.bytes, contest.algorithms[tutti::tune::winner_of(contest.seconds)]});
     if (i + 1 < contests.size() && contests[i + 1].collective == contest.collective) continue;
-    const tutti_tune::Field field{contest.collective, ranks, std::min(ranks, cores),
-                                  blocks_of(contest.collective, ranks)};
+    const tutti::tune::Field field{contest.collective, ranks, std::min(ranks, cores),
+                                   blocks_of(contest.collective, ranks)};
     const auto ranges = ranges_of(field, winners, [&](uint64_t bytes) {
       return selector.choose(problem_of(contest.collective, ranks, cores, bytes, environment))
           .algorithm;
@@ -150,7 +151,7 @@ std::vector<tutti::TunedChoice> choices_of(const std::vector<tutti_tune::Contest
 
 // The figures that fit, if choosing by them is clearly better for calls that they were not fitted
 // to.
-std::optional<tutti::Machine> fitted_machine(const std::vector<tutti_tune::Cell>& cells,
+std::optional<tutti::Machine> fitted_machine(const std::vector<tutti::tune::Cell>& cells,
                                              const tutti::Machine& usual,
                                              uint64_t second_level_bytes) {
   if (cells.size() < kLeastCells) {
@@ -158,8 +159,8 @@ std::optional<tutti::Machine> fitted_machine(const std::vector<tutti_tune::Cell>
                cells.size());
     return std::nullopt;
   }
-  const auto before = tutti_tune::regret_of(cells, usual);
-  const auto fits = tutti_tune::regret_of_fits(cells, usual, second_level_bytes);
+  const auto before = tutti::tune::regret_of(cells, usual);
+  const auto fits = tutti::tune::regret_of_fits(cells, usual, second_level_bytes);
   fmt::print(
       "Choices of the cost model against the fastest that was measured:\n"
       "  the figures so far    {:.3f} x the time on average, {:.2f} x at worst\n"
@@ -182,52 +183,52 @@ std::optional<tutti::Machine> fitted_machine(const std::vector<tutti_tune::Cell>
 // ---- the command -------------------------------------------------------------------------------
 
 void run_tune(Options& options) {
-  tutti_tune::clear_environment();
+  tutti::tune::clear_environment();
   auto environment = need(tutti::read_environment(tutti::process_environment()));
   environment.strict = false;
   const int cores = tutti::parallel_threads(tutti::usable_cores(), tutti::cpu_quota());
   complete(options, cores);
   const tutti::MachineKey key = tutti::this_machine();
   const tutti::Machine usual = tutti::usual_machine();
-  const std::string path = need(tutti_tune::output_path(options.output, key));
+  const std::string path = need(tutti::tune::output_path(options.output, key));
   fmt::print("{}\n\n", to_string(key));
-  tutti_tune::Job job{.collectives = options.collectives, .sizes = options.sizes};
+  tutti::tune::Job job{.collectives = options.collectives, .sizes = options.sizes};
   job.seconds = options.seconds / static_cast<double>(options.ranks.size());
   std::vector<tutti::TunedChoice> choices;
-  std::vector<tutti_tune::Cell> cells;
+  std::vector<tutti::tune::Cell> cells;
   for (const int ranks : options.ranks) {
     job.ranks = ranks;
     fmt::print("{} ranks on {} core{}\n", ranks, cores, cores == 1 ? "" : "s");
-    const auto contests = need(tutti_tune::run_job(job));
-    choices = tutti_tune::merge_choices(std::move(choices),
-                                        choices_of(contests, ranks, cores, usual, environment));
+    const auto contests = need(tutti::tune::run_job(job));
+    choices = tutti::tune::merge_choices(std::move(choices),
+                                         choices_of(contests, ranks, cores, usual, environment));
     const auto more = cells_of(contests, ranks, cores, environment);
     cells.insert(cells.end(), more.begin(), more.end());
     fmt::print("\n");
   }
   const auto machine = fitted_machine(cells, usual, key.l2_bytes);
   fmt::print("\n");
-  need(tutti_tune::change_file({path, options.dry_run}, usual, [&](Tuning& tuning) {
-    tuning.choices = tutti_tune::merge_choices(std::move(tuning.choices), choices);
+  need(tutti::tune::change_file({path, options.dry_run}, usual, [&](Tuning& tuning) {
+    tuning.choices = tutti::tune::merge_choices(std::move(tuning.choices), choices);
     if (machine) tuning.machine = *machine;
   }));
 }
 
 // Runs as one of the ranks of a job.
 void run_tune_rank(const Options& options) {
-  const std::string found = need(tutti_tune::measure({.ranks = options.ranks.front(),
-                                                      .collectives = options.collectives,
-                                                      .sizes = options.sizes,
-                                                      .seconds = options.seconds}));
+  const std::string found = need(tutti::tune::measure({.ranks = options.ranks.front(),
+                                                       .collectives = options.collectives,
+                                                       .sizes = options.sizes,
+                                                       .seconds = options.seconds}));
   if (!found.empty()) need.write(options.result, found);
 }
 
 // The figures of a device, instead.
 void run_tune_device(const Options& options) {
   const auto environment = need(tutti::read_environment(tutti::process_environment()));
-  const std::string path = need(tutti_tune::output_path(options.output, tutti::this_machine()));
-  need(tutti_tune::tune_device(options.device, options.device_index, {path, options.dry_run},
-                               tutti::usual_machine()));
+  const std::string path = need(tutti::tune::output_path(options.output, tutti::this_machine()));
+  need(tutti::tune::tune_device(options.device, options.device_index, {path, options.dry_run},
+                                tutti::usual_machine()));
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include "tools/bench/device.hpp"
 #include "tools/bench/device_figures.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 
 tutti::Status tune_device(const std::string& api, int index, const Output& output,
                           const tutti::Machine& usual) {
@@ -32,4 +32,4 @@ tutti::Status tune_device(const std::string& api, int index, const Output& outpu
   });
 }
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

@@ -8,11 +8,11 @@
 #include "core/status.hpp"
 #include "tools/tune_file.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 
 // Prints the figures of the device of that index, and puts them into the file, where they replace
 // those of devices of the same name.
 tutti::Status tune_device(const std::string& api, int index, const Output& output,
                           const tutti::Machine& usual);
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

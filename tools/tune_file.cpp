@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-namespace tutti_tune {
+namespace tutti::tune {
 namespace {
 
 tutti::Tuning existing(const std::string& path, const tutti::MachineKey& key,
@@ -43,4 +43,4 @@ tutti::Status change_file(const Output& output, const tutti::Machine& usual,
   return {};
 }
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

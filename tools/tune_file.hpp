@@ -9,7 +9,7 @@
 #include "comm/tuning_file.hpp"
 #include "core/status.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 
 struct Output {
   std::string path;
@@ -24,4 +24,4 @@ tutti::Result<std::string> output_path(const std::string& given, const tutti::Ma
 tutti::Status change_file(const Output& output, const tutti::Machine& usual,
                           const std::function<void(tutti::Tuning&)>& change);
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

@@ -19,10 +19,8 @@
 #include "env/env.hpp"
 #include "select/selector.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 namespace {
-
-using namespace tutti;
 
 constexpr const char* kThisCommand = "/proc/self/exe";
 
@@ -91,4 +89,4 @@ Result<std::vector<Contest>> run_job(const Job& job) {
   return parse_contests(tutti::text_in_file(path));
 }
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

@@ -9,7 +9,7 @@
 #include "tools/bench/contest.hpp"
 #include "tools/tune_rank.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 
 // Takes the variables out of the environment that would decide instead of what is measured.
 void clear_environment();
@@ -18,4 +18,4 @@ void clear_environment();
 // enough.
 tutti::Result<std::vector<Contest>> run_job(const Job& job);
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

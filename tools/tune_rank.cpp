@@ -15,11 +15,10 @@
 #include "tools/bench/collectives.hpp"
 #include "tools/progress.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 namespace {
 
-using namespace tutti;
-using tutti::bench::Blocks;
+using bench::Blocks;
 
 constexpr size_t kContestants = 6;
 constexpr double kTooSlow = 4;   // times what the cost model predicts for the best
@@ -324,4 +323,4 @@ Result<std::string> measure(const Job& job) {
   return tuner.run();
 }
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

@@ -9,7 +9,7 @@
 #include "core/status.hpp"
 #include "tools/bench/contest.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 
 struct Job {
   int ranks = 2;
@@ -21,4 +21,4 @@ struct Job {
 // Rank 0 prints a table meanwhile, and gets what was found out, as text; the others get nothing.
 tutti::Result<std::string> measure(const Job& job);
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

@@ -7,7 +7,7 @@
 #include "tools/inside.hpp"
 #include "tools/stack.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
 using namespace tutti::inspect;
@@ -126,4 +126,4 @@ std::string stack_of(const Job& job, const Verdict& verdict) {
   return can_tell ? python_stack(process->pid) : "";
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

@@ -8,7 +8,7 @@
 
 #include "inspect/verdict.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 // The stack of the first rank to blame, if its Python can be asked; some lines.
 std::string stack_of(const tutti::inspect::Job& job, const tutti::inspect::Verdict& verdict);
@@ -20,4 +20,4 @@ nlohmann::ordered_json to_json(const tutti::inspect::Job& job,
                                const tutti::inspect::Verdict& verdict, const std::string& stack,
                                int status);
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

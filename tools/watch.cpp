@@ -15,33 +15,33 @@
 
 namespace {
 
-using tutti_tools::Watcher;
+using tutti::tools::Watcher;
 
 constexpr tutti::Need kNeed{"tutti watch"};
 
 struct Arguments {
-  tutti_tools::WatchSettings settings;
+  tutti::tools::WatchSettings settings;
   double interval_s = 5;
   double slow_from = 15;  // percent
 };
 
 // Ends the command; but a process that is there may make its next communicator later.
-void say_that_none_is_seen(const tutti_tools::WatchSettings& settings) {
+void say_that_none_is_seen(const tutti::tools::WatchSettings& settings) {
   const int pid = settings.wanted.pid;
   if (settings.once || pid == 0 || !tutti::inspect::may_look_at(pid)) {
-    tutti_tools::nothing_to_see("tutti watch", settings.wanted);
+    tutti::tools::nothing_to_see("tutti watch", settings.wanted);
   }
   fmt::print(stderr, "tutti watch: process {} has no communicator of Tutti now, waiting for one\n",
              pid);
 }
 
 void run(const Arguments& arguments) {
-  tutti_tools::WatchSettings settings = arguments.settings;
+  tutti::tools::WatchSettings settings = arguments.settings;
   settings.slow_share = arguments.slow_from / 100;
   const bool asked = settings.wanted.pid != 0 || !settings.wanted.name.empty();
   Watcher watcher(settings);
   if (settings.wanted.pid != 0 && !watcher.lives()) {
-    tutti_tools::nothing_to_see("tutti watch", settings.wanted);
+    tutti::tools::nothing_to_see("tutti watch", settings.wanted);
   }
   if (!settings.reports.empty()) {
     std::error_code failed;
@@ -49,11 +49,11 @@ void run(const Arguments& arguments) {
     if (failed) kNeed.fail(fmt::format("making {}: {}", settings.reports, failed.message()));
   }
   const int status = watcher.look();
-  if (status == tutti_tools::kNothingToSee && !watcher.sees_any()) say_that_none_is_seen(settings);
-  if (settings.once && status != tutti_tools::kWell) throw CLI::RuntimeError(status);
+  if (status == tutti::tools::kNothingToSee && !watcher.sees_any()) say_that_none_is_seen(settings);
+  if (settings.once && status != tutti::tools::kWell) throw CLI::RuntimeError(status);
   if (settings.once) return;
   while (!asked || watcher.lives()) {
-    tutti_tools::sleep_for(arguments.interval_s, [&] { return asked && !watcher.lives(); });
+    tutti::tools::sleep_for(arguments.interval_s, [&] { return asked && !watcher.lives(); });
     (void)watcher.look();
   }
   // What it says would stay true for whoever reads it.
@@ -65,10 +65,10 @@ void run(const Arguments& arguments) {
 
 void add_watch(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
-  tutti_tools::WatchSettings& settings = arguments->settings;
+  tutti::tools::WatchSettings& settings = arguments->settings;
   CLI::App* watch = app.add_subcommand(
       "watch", "Looks at running jobs every few seconds, and says when one hangs or is slow");
-  tutti_tools::add_wanted(*watch, settings.wanted);
+  tutti::tools::add_wanted(*watch, settings.wanted);
   watch->add_option("--interval", arguments->interval_s, "Seconds between two looks")
       ->check(CLI::Range(0.05, 3600.0))
       ->capture_default_str();

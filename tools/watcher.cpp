@@ -20,7 +20,7 @@
 #include "tools/stack.hpp"
 #include "tools/verdict_text.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
 using namespace tutti::inspect;
@@ -321,4 +321,4 @@ void Watcher::write_metrics(const std::vector<CommunicatorRates>& rates) const {
   if (!written.ok()) fmt::print(stderr, "tutti watch: {}\n", written.message());
 }
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

@@ -15,7 +15,7 @@
 #include "tools/observation.hpp"
 #include "tools/rates.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 
 struct WatchSettings {
   tutti::inspect::Wanted wanted;
@@ -68,4 +68,4 @@ class Watcher {
   std::vector<Watched> jobs_;
 };
 
-}  // namespace tutti_tools
+}  // namespace tutti::tools

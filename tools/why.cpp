@@ -27,32 +27,32 @@ struct Arguments {
 };
 
 int status_of(Outcome outcome) {
-  if (outcome == Outcome::kHangs) return tutti_tools::kHung;
+  if (outcome == Outcome::kHangs) return tutti::tools::kHung;
   const bool late = outcome == Outcome::kWaits || outcome == Outcome::kSlow;
-  return late ? tutti_tools::kSlow : tutti_tools::kWell;
+  return late ? tutti::tools::kSlow : tutti::tools::kWell;
 }
 
 void run(const Arguments& given) {
   Arguments arguments = given;
   if (arguments.slow) arguments.wanted = with_all_calls(arguments.wanted);
   const std::vector<Job> jobs = find_jobs(arguments.wanted);
-  if (jobs.empty()) tutti_tools::nothing_to_see("tutti why", arguments.wanted);
-  const double observed_s = arguments.slow ? arguments.for_s : tutti_tools::kBriefSeconds;
+  if (jobs.empty()) tutti::tools::nothing_to_see("tutti why", arguments.wanted);
+  const double observed_s = arguments.slow ? arguments.for_s : tutti::tools::kBriefSeconds;
   Json all = Json::array();
   int status = 0;
   bool first = true;
   for (const auto& observed :
-       tutti_tools::observe(jobs, observed_s, arguments.slow ? observed_s : 0)) {
+       tutti::tools::observe(jobs, observed_s, arguments.slow ? observed_s : 0)) {
     const Verdict verdict = arguments.slow ? slow_verdict_of(observed, arguments.hung_after_s)
                                            : judge(observed.job, arguments.hung_after_s);
     const int own_status = status_of(verdict.outcome);
     status = std::max(status, own_status);
-    const std::string stack = tutti_tools::stack_of(observed.job, verdict);
+    const std::string stack = tutti::tools::stack_of(observed.job, verdict);
     if (arguments.json) {
-      all.push_back(tutti_tools::to_json(observed.job, verdict, stack, own_status));
+      all.push_back(tutti::tools::to_json(observed.job, verdict, stack, own_status));
       continue;
     }
-    fmt::print("{}{}", first ? "" : "\n", tutti_tools::to_text(observed.job, verdict, stack));
+    fmt::print("{}{}", first ? "" : "\n", tutti::tools::to_text(observed.job, verdict, stack));
     first = false;
   }
   if (arguments.json)
@@ -66,7 +66,7 @@ void add_why(CLI::App& app) {
   auto arguments = std::make_shared<Arguments>();
   CLI::App* why = app.add_subcommand(
       "why", "What is my job doing? Who waits for whom, in which call, and who is late");
-  tutti_tools::add_wanted(*why, arguments->wanted);
+  tutti::tools::add_wanted(*why, arguments->wanted);
   why->add_option("--hung-after", arguments->hung_after_s,
                   "Seconds after which a wait for a rank that lives counts as hung")
       ->check(tutti::zero_or_more())

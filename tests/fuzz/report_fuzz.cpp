@@ -10,7 +10,7 @@
 #include "fuzz/fuzz.hpp"
 #include "tools/report_page.hpp"
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
 using tutti_test::fuzz::demand;
@@ -32,4 +32,4 @@ FUZZ_TARGET(report) {
 }
 
 }  // namespace
-}  // namespace tutti_tools
+}  // namespace tutti::tools

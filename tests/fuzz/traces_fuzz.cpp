@@ -13,7 +13,7 @@ using nlohmann::json;
 using tutti_test::fuzz::text_of;
 
 FUZZ_TARGET(traces) {
-  std::vector<tutti_tools::TraceFile> files;
+  std::vector<tutti::tools::TraceFile> files;
   for (std::string_view text = text_of(input.rest()); !text.empty();) {  // a line each
     const std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -22,7 +22,7 @@ FUZZ_TARGET(traces) {
     if (files.back().content.is_discarded()) return;
   }
   try {
-    (void)tutti::json_text(tutti_tools::merge_traces(std::move(files)).content, -1);
+    (void)tutti::json_text(tutti::tools::merge_traces(std::move(files)).content, -1);
   } catch (const std::invalid_argument&) {
   }
 }

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tutti_tools {
+namespace tutti::tools {
 namespace {
 
 using tutti::inspect::Cause;
@@ -86,4 +86,4 @@ TEST(Episodes, EndWithTheJob) {
 }
 
 }  // namespace
-}  // namespace tutti_tools
+}  // namespace tutti::tools

@@ -15,7 +15,7 @@ namespace {
 using tutti::Algorithm;
 using tutti::Collective;
 using tutti::Machine;
-using tutti_tune::Cell;
+using tutti::tune::Cell;
 
 constexpr uint64_t kCache = 2 << 20;
 
@@ -106,7 +106,7 @@ TEST(Regret, IsTheTimeOfWhatIsChosenOverTheLeast) {
   const auto regret = regret_of(std::vector<Cell>{right, wrong}, Machine());
   EXPECT_DOUBLE_EQ(regret.mean, 2);
   EXPECT_DOUBLE_EQ(regret.worst, 4);
-  EXPECT_DOUBLE_EQ(tutti_tune::regret_of({}, Machine()).mean, 1);
+  EXPECT_DOUBLE_EQ(tutti::tune::regret_of({}, Machine()).mean, 1);
 }
 
 }  // namespace

@@ -18,12 +18,12 @@
 
 namespace {
 
+using tutti::tools::BenchRun;
+using tutti::tools::MeasuredMachine;
+using tutti::tools::MeasureOptions;
+using tutti::tools::Report;
 using tutti_test::expect_refusal;
 using tutti_test::run_tutti;
-using tutti_tools::BenchRun;
-using tutti_tools::MeasuredMachine;
-using tutti_tools::MeasureOptions;
-using tutti_tools::Report;
 
 class ReportPage : public testing::Test {
  protected:
@@ -48,7 +48,7 @@ class ReportPage : public testing::Test {
     std::ofstream(path(name)) << text;
   }
   [[nodiscard]] Report read(const std::string& name) const {
-    auto read = tutti_tools::read_report(path(name));
+    auto read = tutti::tools::read_report(path(name));
     EXPECT_TRUE(read.ok()) << read.status().message();
     return read.ok() ? *std::move(read) : Report();
   }
@@ -214,7 +214,7 @@ TEST_F(ReportPage, OfAnotherMachineIsNotGoneOnWith) {
   EXPECT_EQ(run_tutti(measure + " 2>&1").exit_status, 0);
   Report other = read("m.html");
   other["runs"][0]["bench"]["machine"]["topology"]["processor"] = "another";
-  write("m.html", tutti_tools::page_of(other));
+  write("m.html", tutti::tools::page_of(other));
   expect_refusal(measure, "is of another machine");
 }
 

@@ -17,7 +17,7 @@ namespace {
 using tutti::Algorithm;
 using tutti::Collective;
 using tutti::TunedChoice;
-using tutti_tune::Winner;
+using tutti::tune::Winner;
 
 bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
@@ -41,16 +41,16 @@ std::string print(const std::vector<TunedChoice>& choices) {
 // ---- what follows from measurements ------------------------------------------------------------
 
 TEST(Contest, TheCostModelsChoiceStaysUnlessAnotherIsClearlyFaster) {
-  EXPECT_EQ(tutti_tune::winner_of({{1, 1, 1}}), 0U);
-  EXPECT_EQ(tutti_tune::winner_of({{1, 1, 1}, {0.97, 0.97, 0.97}}), 0U);
-  EXPECT_EQ(tutti_tune::winner_of({{1, 1, 1}, {0.9, 0.9, 0.9}}), 1U);
-  EXPECT_EQ(tutti_tune::winner_of({{1, 1, 1}, {0.9, 0.9, 9}}), 1U) << "one late round";
-  EXPECT_EQ(tutti_tune::winner_of({{1, 1, 1}, {0.1, 1, 1}}), 0U) << "one lucky round";
-  EXPECT_EQ(tutti_tune::winner_of({{1, 1, 1}, {0.9, 0.9, 0.9}, {0.8, 0.8, 0.8}}), 2U);
+  EXPECT_EQ(tutti::tune::winner_of({{1, 1, 1}}), 0U);
+  EXPECT_EQ(tutti::tune::winner_of({{1, 1, 1}, {0.97, 0.97, 0.97}}), 0U);
+  EXPECT_EQ(tutti::tune::winner_of({{1, 1, 1}, {0.9, 0.9, 0.9}}), 1U);
+  EXPECT_EQ(tutti::tune::winner_of({{1, 1, 1}, {0.9, 0.9, 9}}), 1U) << "one late round";
+  EXPECT_EQ(tutti::tune::winner_of({{1, 1, 1}, {0.1, 1, 1}}), 0U) << "one lucky round";
+  EXPECT_EQ(tutti::tune::winner_of({{1, 1, 1}, {0.9, 0.9, 0.9}, {0.8, 0.8, 0.8}}), 2U);
 }
 
 TEST(Contest, ABorderIsWhereTheCostModelHasItOrHalfway) {
-  const tutti_tune::Field field{Collective::kAllreduce, 2, 2};
+  const tutti::tune::Field field{Collective::kAllreduce, 2, 2};
   const Algorithm* a = named("inline");
   const Algorithm* b = named("one_shot");
   const Algorithm* c = named("flat");
@@ -65,7 +65,7 @@ TEST(Contest, ABorderIsWhereTheCostModelHasItOrHalfway) {
 }
 
 TEST(Contest, ABlockIsAsLongAsAllOfItsCall) {
-  const tutti_tune::Field field{Collective::kAllreduce, 4, 4, 4};
+  const tutti::tune::Field field{Collective::kAllreduce, 4, 4, 4};
   const Algorithm* b = named("one_shot");
   const auto predict = [&](uint64_t) { return b; };
   EXPECT_EQ(print(ranges_of(field, {{16 << 20, b}}, predict)), "16777216-max one_shot");
@@ -73,23 +73,23 @@ TEST(Contest, ABlockIsAsLongAsAllOfItsCall) {
 }
 
 TEST(Contest, SurvivesBeingText) {
-  const std::vector<tutti_tune::Contest> contests = {
+  const std::vector<tutti::tune::Contest> contests = {
       {Collective::kAllreduce, 4, {named("inline"), named("ring")}, {{1e-7, 2e-7}, {3e-6}}},
       {Collective::kAllreduce, 64, {named("ring")}, {{0.5, 1.5, 2.5}}}};
-  const auto read = tutti_tune::parse_contests(print_contests(contests));
+  const auto read = tutti::tune::parse_contests(print_contests(contests));
   ASSERT_EQ(read.size(), 2U);
   EXPECT_EQ(read[0].algorithms, contests[0].algorithms);
   EXPECT_EQ(read[0].seconds, contests[0].seconds);
   EXPECT_EQ(read[1].bytes, 64U);
   EXPECT_EQ(read[1].seconds, contests[1].seconds);
-  EXPECT_TRUE(tutti_tune::parse_contests("allreduce 4 nonsense 1\n\n7").empty());
+  EXPECT_TRUE(tutti::tune::parse_contests("allreduce 4 nonsense 1\n\n7").empty());
 }
 
 TEST(Contest, FreshChoicesReplaceTheirLikes) {
   const TunedChoice two{Collective::kAllreduce, 2, 2, 1, 9, named("inline")};
   const TunedChoice four{Collective::kAllreduce, 4, 2, 1, 9, named("flat")};
   const TunedChoice fresh{Collective::kAllreduce, 2, 2, 1, 5, named("ring")};
-  EXPECT_EQ(print(tutti_tune::merge_choices({two, four}, {fresh})), "1-9 flat, 1-5 ring");
+  EXPECT_EQ(print(tutti::tune::merge_choices({two, four}, {fresh})), "1-9 flat, 1-5 ring");
 }
 
 // ---- the command -------------------------------------------------------------------------------

@@ -10,7 +10,7 @@
 
 #include "core/median.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 namespace {
 
 using tutti::median;
@@ -126,4 +126,4 @@ std::vector<TunedChoice> merge_choices(std::vector<TunedChoice> old,
   return old;
 }
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

@@ -10,7 +10,7 @@
 
 #include "select/tuning.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 
 using tutti::Algorithm;
 using tutti::Collective;
@@ -57,4 +57,4 @@ std::vector<TunedChoice> ranges_of(const Field& field, const std::vector<Winner>
 std::vector<TunedChoice> merge_choices(std::vector<TunedChoice> old,
                                        const std::vector<TunedChoice>& fresh);
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

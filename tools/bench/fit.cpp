@@ -11,7 +11,7 @@
 #include "select/selector.hpp"
 #include "select/tuning.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 namespace {
 
 using tutti::Machine;
@@ -217,4 +217,4 @@ Regret regret_of_fits(std::span<const Cell> cells, const Machine& usual,
   return regret(losses);
 }
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune

@@ -9,7 +9,7 @@
 
 #include "algorithms/algorithm.hpp"
 
-namespace tutti_tune {
+namespace tutti::tune {
 
 // One kind of call, and the times of the algorithms that competed for it.
 struct Cell {
@@ -39,4 +39,4 @@ Regret regret_of(std::span<const Cell> cells, const tutti::Machine& machine);
 Regret regret_of_fits(std::span<const Cell> cells, const tutti::Machine& usual,
                       uint64_t second_level_bytes);
 
-}  // namespace tutti_tune
+}  // namespace tutti::tune
