@@ -15,11 +15,11 @@ namespace {
 
 // The least share if each rank of the composition is a host. It is an estimate: no machine had
 // groups of hosts to measure it.
-constexpr uint64_t kLeastShareOfHost = 1 << 10;
+constexpr uint64_t kLeastShareOfHostBytes = 1 << 10;
 
 bool has_one_leader(const Problem& q) {
   // A share must be worth a message of its own.
-  const uint64_t least = q.hosts->of_hosts ? kLeastShareOfHost : tuned::kLeastShareBytes;
+  const uint64_t least = q.hosts->of_hosts ? kLeastShareOfHostBytes : tuned::kLeastShareBytes;
   return q.bytes() < least * static_cast<uint64_t>(q.hosts->columns());
 }
 
