@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <cerrno>
 
 #include "core/socket.hpp"
@@ -15,8 +14,9 @@ namespace tutti::couriers {
 Fields read_fields(std::string_view text) {
   Fields fields;
   while (!text.empty()) {
-    const std::string_view item = text.substr(0, text.find(' '));
-    text.remove_prefix(std::min(item.size() + 1, text.size()));
+    const size_t space = text.find(' ');
+    const std::string_view item = text.substr(0, space);
+    text = space == std::string_view::npos ? std::string_view() : text.substr(space + 1);
     const size_t equals = item.find('=');
     if (equals == std::string_view::npos) continue;
     fields.emplace(item.substr(0, equals), item.substr(equals + 1));
