@@ -94,7 +94,8 @@ def write(folder, raw, name, tag, files, about):
                 for key, file in raw.licences.items()}
     with zipfile.ZipFile(folder / f"{name}-{raw.version}-{tag}.whl", "w", zipfile.ZIP_DEFLATED) as archive:
         for path, (info, content) in {**files, **licences, **described}.items():
-            info.external_attr = info.external_attr or 0o100644 << 16
+            executable = info.external_attr >> 16 & 0o111  # the rest is the umask of who builds
+            info.external_attr = (0o100755 if executable else 0o100644) << 16
             archive.writestr(info, content, zipfile.ZIP_DEFLATED)
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
             record.append(f"{path},sha256={digest},{len(content)}\n")

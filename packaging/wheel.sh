@@ -6,6 +6,7 @@
 # up what is built with.
 set -euo pipefail
 shopt -s inherit_errexit
+umask 022  # wheels show the modes of their folders
 cd "$(dirname "$(realpath "$0")")/.."
 
 readonly policy=manylinux_2_28 jobs=${JOBS:-$(nproc)}
