@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "core/exchange.hpp"
+
 namespace tutti::bootstrap {
 namespace {
 

@@ -64,7 +64,6 @@ namespace tutti::bootstrap {
 inline constexpr uint32_t kMostFrameBytes = 64 << 10;  // limit on kind and body together
 // The most bytes of a body that may go by way of a relay.
 inline constexpr size_t kMostBodyBytes = kMostFrameBytes - 16;
-inline constexpr size_t kMostGatherBytes = 4096;
 inline constexpr size_t kMostTextBytes = 4096;  // limit on a failure's text; longer ones are cut
 // The time for the service to show that it knows the secret: until a busy one gets to it.
 inline constexpr int64_t kProofMs = 10'000;

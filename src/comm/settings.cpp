@@ -11,6 +11,7 @@
 #include <map>
 
 #include "comm/rank_message.hpp"
+#include "core/exchange.hpp"
 #include "core/fields.hpp"
 #include "core/handshake.hpp"
 
@@ -73,7 +74,6 @@ Status check(const RankMessage& message, int rank, const std::vector<JobSetting>
 
 // ---- among all ---------------------------------------------------------------------------------
 
-constexpr size_t kPieceBytes = 4096;      // bytes that an exchange takes at a time
 constexpr uint64_t kMostSaid = 64 << 20;  // limit on what one rank says
 
 // Collective: every rank's bytes, however many. In one round if no rank has many, and there is no
@@ -85,9 +85,9 @@ Result<std::vector<std::vector<std::byte>>> gather_long(Exchange& exchange,
   mine.insert(mine.begin(), size_bytes.begin(), size_bytes.end());
   std::vector<std::vector<std::byte>> all(static_cast<size_t>(exchange.ranks()));
   uint64_t longest = 1;
-  for (uint64_t at = 0; at < longest; at += kPieceBytes) {
+  for (uint64_t at = 0; at < longest; at += kMostGatherBytes) {
     const size_t begin = std::min<size_t>(at, mine.size());
-    const size_t piece = std::min(kPieceBytes, mine.size() - begin);
+    const size_t piece = std::min(kMostGatherBytes, mine.size() - begin);
     TUTTI_ASSIGN_OR_RETURN(const auto round,
                            exchange.allgather(std::span(mine).subspan(begin, piece)));
     for (size_t rank = 0; rank < all.size(); ++rank) {

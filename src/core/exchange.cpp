@@ -6,7 +6,6 @@
 namespace tutti {
 namespace {
 
-constexpr size_t kSharedRoundBytes = 4096;  // Exchange::allgather's limit
 constexpr size_t kMostSharedBytes = 1 << 24;
 
 // Before the text.
@@ -27,12 +26,11 @@ Result<std::vector<std::string>> share(Exchange& exchange, const Result<std::str
   const auto ranks = static_cast<size_t>(exchange.ranks());
   std::vector<std::string> got(ranks);
   std::vector<Head> heads(ranks);
-  size_t longest = kSharedRoundBytes;
-  for (size_t at = 0; at < longest; at += kSharedRoundBytes) {
+  size_t longest = kMostGatherBytes;
+  for (size_t at = 0; at < longest; at += kMostGatherBytes) {
     const std::string_view part = std::string_view(all).substr(std::min(at, all.size()));
     TUTTI_ASSIGN_OR_RETURN(
-        auto round,
-        exchange.allgather(std::as_bytes(std::span(part.substr(0, kSharedRoundBytes)))));
+        auto round, exchange.allgather(std::as_bytes(std::span(part.substr(0, kMostGatherBytes)))));
     for (size_t r = 0; r < ranks; ++r) {
       const std::vector<std::byte>& bytes = round[r];
       got[r].append(reinterpret_cast<const char*>(bytes.data()), bytes.size());

@@ -65,13 +65,16 @@ class Control {
   virtual void leave() = 0;
 };
 
+// Limit on what one rank gives to one allgather().
+inline constexpr size_t kMostGatherBytes = 4096;
+
 class Exchange {
  public:
   virtual ~Exchange() = default;
   [[nodiscard]] virtual int rank() const = 0;
   [[nodiscard]] virtual int ranks() const = 0;
-  // Collective: gives every rank's bytes (at most 4096 each) in rank order. Ends with an error
-  // naming the missing ranks when they do not arrive before the deadline set at its creation.
+  // Collective: gives every rank's bytes, at most kMostGatherBytes, in rank order. Ends with an
+  // error naming the missing ranks when they do not arrive before the deadline set at its creation.
   virtual Result<std::vector<std::vector<std::byte>>> allgather(
       std::span<const std::byte> mine) = 0;
   // This rank cannot go on: the others, whose calls then fail, are told why. Gives what to return

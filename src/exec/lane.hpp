@@ -161,12 +161,6 @@ class BasicLane {
   bool sees_tick(int peer, uint32_t tick);
   bool has_entered(int peer);
   bool all_have_entered();
-  // The slot of a rank in the next call, if that is like this one.
-  [[nodiscard]] const std::byte* next_slot_of(int rank) const {
-    const uint64_t extent = lane_plan_->slot_extent;
-    return addresses_.slots_of(rank, (log_.call() + 1) & 1) +
-           slots_.next_place(extent, slots_.size_class_of(extent));
-  }
   void copy(const Step& step, const std::byte* src);
   void reduce(const Step& step);
   [[nodiscard]] bool is_non_temporal(const Step& step) const {

@@ -77,7 +77,8 @@ void BasicLane<Components>::fetch_next_of(int peer) {
   log_.fetch_next_line_of(peer);
   const uint64_t extent = lane_plan_->slot_extent;
   if (extent == 0 || extent > kMostFetched) return;
-  const std::byte* slot = next_slot_of(peer);
+  const std::byte* slot = addresses_.slots_of(peer, (log_.call() + 1) & 1) +
+                          slots_.next_place(extent, slots_.size_class_of(extent));
   for (uint64_t at = 0; at < extent; at += kCacheLine) __builtin_prefetch(slot + at);
 }
 

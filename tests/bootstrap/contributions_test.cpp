@@ -5,7 +5,7 @@
 
 #include <random>
 
-#include "bootstrap/wire.hpp"
+#include "core/exchange.hpp"
 
 namespace tutti::bootstrap {
 namespace {
